@@ -1,0 +1,1 @@
+"""One file per codemod; adding a file here (and its fixtures folder) is all that a new one takes."""

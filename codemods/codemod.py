@@ -1,0 +1,109 @@
+"""What every codemod is: it looks at a module, reports findings, and changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+
+from codemods.model import Finding, FullgraphError
+from codemods.module import Module
+from codemods.project import Project
+
+
+class Unsure(Exception):
+    """Raised inside a codemod by whatever cannot see every use; its text becomes the finding's `left_alone`."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The settings of one codemod, one field each: `str`, `bool`, `int` or a `Literal` of strings."""
+
+
+def option(default: Any, doc: str) -> Any:
+    """A setting with its default and the sentence that `explain` shows for it."""
+    return field(default=default, metadata={"doc": doc})
+
+
+class Codemod:
+    """Base of all codemods. The docstring is its documentation and ends with "Left alone:".
+
+    `needles`: bytes of which at least one occurs in every file that could hold a finding. `pattern`: a bytes regular
+    expression that must match too. Both only save time: they are asked before anything is parsed.
+    `why`: what the rewrite is for, in one or two sentences, as measured.
+    """
+
+    name: ClassVar[str] = ""
+    needles: ClassVar[tuple[bytes, ...]] = ()
+    pattern: ClassVar[re.Pattern[bytes] | None] = None
+    why: ClassVar[str] = ""
+
+    options: Options
+    """A codemod with settings declares this again, with its own subclass of Options."""
+
+    symbols: tuple[str, ...]
+    """What the user named with --symbol while selecting this codemod by name."""
+
+    def __init__(self, options: Mapping[str, str] | None = None, symbols: tuple[str, ...] = ()) -> None:
+        self.options = parse_options(self.name, self.options_type(), options or {})
+        self.symbols = symbols
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__dict__.get("name") or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+    @classmethod
+    def options_type(cls) -> type[Options]:
+        kind: type[Options] = get_type_hints(cls)["options"]
+        return kind
+
+    def may_hold(self, raw: bytes) -> bool:
+        """Whether a file with these bytes could hold a finding."""
+        if self.needles and not any(needle in raw for needle in self.needles):
+            return False
+        return self.pattern is None or self.pattern.search(raw) is not None
+
+    def find(self, module: Module, project: Project) -> Iterable[Finding]:
+        """Every finding in this module. Only what begins here: a use in another module belongs to its definition."""
+        raise NotImplementedError
+
+
+def parse_options(codemod: str, kind: type[Options], given: Mapping[str, str]) -> Options:
+    """Settings from their text, as the command line and pyproject.toml hold them."""
+    hints = get_type_hints(kind)
+    known = {item.name for item in fields(kind)}
+    values: dict[str, Any] = {}
+    for key, text in given.items():
+        if key not in known:
+            raise FullgraphError(f"{codemod} has no option {key!r}{suggest(key, known)}")
+        values[key] = read_value(f"{codemod}.{key}", hints[key], text)
+    return kind(**values)
+
+
+def read_value(name: str, hint: Any, text: str) -> Any:
+    """One setting's value; what does not fit is an error that names what would."""
+    if get_origin(hint) is Literal:
+        choices: tuple[str, ...] = get_args(hint)
+        if text not in choices:
+            raise FullgraphError(f"option {name}: {text!r} is not one of {', '.join(choices)}")
+        return text
+    readers: dict[Any, Callable[[str], Any]] = {bool: read_bool, int: int, str: str}
+    try:
+        return readers[hint](text)
+    except ValueError:
+        raise FullgraphError(
+            f"option {name}: {text!r} is not {'true or false' if hint is bool else 'a number'}"
+        ) from None
+
+
+def read_bool(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean X?` for the nearest known name, or nothing."""
+    near = get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,1 @@
+"""Codemods written for other tools, run as ours."""

@@ -1,0 +1,191 @@
+"""What the names of one module mean, by its imports; and how to import one more."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from codemods.model import Edit
+
+if TYPE_CHECKING:
+    from codemods.module import Module
+
+
+class Imports:
+    """The import table of one module. A name that anything else binds too means nothing for sure."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.meanings: dict[str, set[str]] = {}
+        for node in module.nodes(ast.Import):
+            for alias in node.names:
+                if alias.asname:
+                    self._bind(alias.asname, alias.name)
+                else:
+                    top = alias.name.partition(".")[0]
+                    self._bind(top, top)
+        for from_node in module.nodes(ast.ImportFrom):
+            origin = self.origin(from_node)
+            for alias in from_node.names:
+                self._bind(alias.asname or alias.name, f"{origin}.{alias.name}")
+        for name in bound_otherwise(module):
+            if name in self.meanings:
+                self.meanings[name].add("")
+
+    def _bind(self, name: str, meaning: str) -> None:
+        self.meanings.setdefault(name, set()).add(meaning)
+
+    def origin(self, node: ast.ImportFrom) -> str:
+        """The dotted module that a `from` import reads, with leading dots worked out."""
+        if not node.level:
+            return node.module or ""
+        parts = self.module.name.split(".")
+        if not self.module.path.endswith("__init__.py"):
+            parts = parts[:-1]
+        package = parts[: len(parts) - (node.level - 1)]
+        return ".".join([*package, *([node.module] if node.module else [])])
+
+    def resolve(self, node: ast.AST) -> str | None:
+        """The full dotted name of `a.b.c`, if `a` is an import and nothing but that import."""
+        tail: list[str] = []
+        while isinstance(node, ast.Attribute):
+            tail.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return None
+        meanings = self.meanings.get(node.id, set())
+        if len(meanings) != 1 or "" in meanings:
+            return None
+        return ".".join([*meanings, *reversed(tail)])
+
+    def spelling(self, dotted: str) -> str | None:
+        """How this module can already write a dotted name: `t.compiler.disable` after `import torch as t`.
+
+        Only imports at the top level count: they are in force everywhere below.
+        """
+        for node in self._top_level():
+            for alias in node.names:
+                meaning = alias.name if isinstance(node, ast.Import) else f"{self.origin(node)}.{alias.name}"
+                name = alias.asname or alias.name
+                if (dotted == meaning or dotted.startswith(meaning + ".")) and self.resolve(first_name(name)):
+                    return name + dotted[len(meaning) :]
+        return None
+
+    def require(self, dotted_module: str, name: str | None = None) -> tuple[str, tuple[Edit, ...]]:
+        """How to write `name` of a module (or the module itself) here, with the edits that import it if need be."""
+        wanted = f"{dotted_module}.{name}" if name else dotted_module
+        if spelling := self.spelling(wanted):
+            return spelling, ()
+        if name:
+            for node in self._top_level():
+                if (
+                    isinstance(node, ast.ImportFrom)
+                    and self.origin(node) == dotted_module
+                    and node.names[0].name != "*"
+                ):
+                    end = self.module.span(node.names[-1]).end
+                    return name, (self.module.insert(end, f", {name}"),)
+        line = f"from {dotted_module} import {name}" if name else f"import {dotted_module}"
+        return name or dotted_module, (insert_import(self.module, line, dotted_module),)
+
+    def _top_level(self) -> list[ast.Import | ast.ImportFrom]:
+        return [node for node in self.module.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+def first_name(dotted: str) -> ast.Name:
+    return ast.Name(dotted.partition(".")[0])
+
+
+def insert_import(module: Module, line: str, dotted_module: str) -> Edit:
+    """A new import line where a careful engineer would put it: sorted into the block of its kind."""
+    block = leading_imports(module)
+    if not block:
+        return insert_after_head(module, line)
+    kind = import_kind(dotted_module, module)
+    same = [node for node in block if import_kind(imported_module(node, module), module) == kind]
+    style = ast.ImportFrom if line.startswith("from") else ast.Import
+    alike = [node for node in same if isinstance(node, style)]
+    for node in alike:
+        if imported_module(node, module) > dotted_module:
+            return module.insert(module.line_start(module.span(node).start), line + "\n")
+    if alike or (same and style is ast.ImportFrom):
+        return insert_line_after(module, (alike or same)[-1], line)
+    if same:
+        return module.insert(module.line_start(module.span(same[0]).start), line + "\n")
+    earlier = [node for node in block if import_kind(imported_module(node, module), module) < kind]
+    if earlier:
+        return insert_line_after(module, earlier[-1], "\n" + line)
+    return module.insert(module.line_start(module.span(block[0]).start), line + "\n\n")
+
+
+def leading_imports(module: Module) -> list[ast.Import | ast.ImportFrom]:
+    """The imports at the top of the module, before any other statement; `__future__` and one-line lists left out."""
+    found: list[ast.Import | ast.ImportFrom] = []
+    for node in module.tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            if module.begins_line(node) and getattr(node, "module", "") != "__future__":
+                found.append(node)
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            if found or not isinstance(node, (ast.Assign, ast.AnnAssign, ast.If, ast.Try)):
+                break
+    return found
+
+
+def insert_after_head(module: Module, line: str) -> Edit:
+    """Behind the docstring and `__future__` imports of a module that imports nothing yet."""
+    head: ast.stmt | None = None
+    for node in module.tree.body:
+        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not is_docstring and getattr(node, "module", "") != "__future__":
+            break
+        head = node
+    if head:
+        return insert_line_after(module, head, "\n" + line)
+    first = module.tree.body[0] if module.tree.body else None
+    start = module.line_start(statement_start(module, first)) if first else len(module.text)
+    return module.insert(start, line + "\n\n")
+
+
+def statement_start(module: Module, node: ast.stmt) -> int:
+    """Where a statement begins, its decorators included."""
+    decorators = getattr(node, "decorator_list", [])
+    return min([module.span(node).start, *(module.span(decorator).start - 1 for decorator in decorators)])
+
+
+def insert_line_after(module: Module, node: ast.stmt, line: str) -> Edit:
+    """A new line behind the line on which the node ends, also where the file ends without a line break."""
+    end = module.span(node).end
+    behind = module.line_end(end)
+    if behind == len(module.text) and not module.text.endswith(("\n", "\r")):
+        return module.insert(behind, "\n" + line)
+    return module.insert(behind, line + "\n")
+
+
+def imported_module(node: ast.Import | ast.ImportFrom, module: Module) -> str:
+    return node.names[0].name if isinstance(node, ast.Import) else module.imports.origin(node)
+
+
+def import_kind(dotted: str, module: Module) -> int:
+    """The customary order of import blocks: 0 standard library, 1 third party, 2 the project's own."""
+    import sys
+
+    top = dotted.partition(".")[0]
+    if top in sys.stdlib_module_names:
+        return 0
+    return 2 if top == module.name.partition(".")[0] else 1
+
+
+def bound_otherwise(module: Module) -> set[str]:
+    """Every name that the module binds by anything but an import."""
+    names: set[str] = set()
+    for name in module.nodes(ast.Name):
+        if isinstance(name.ctx, (ast.Store, ast.Del)):
+            names.add(name.id)
+    for scope in module.nodes(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+        names.add(scope.name)
+    names |= {argument.arg for argument in module.nodes(ast.arg)}
+    names |= {handler.name for handler in module.nodes(ast.ExceptHandler) if handler.name}
+    names |= {capture.name for capture in module.nodes(ast.MatchAs) if capture.name}
+    names |= {capture.name for capture in module.nodes(ast.MatchStar) if capture.name}
+    names |= {capture.rest for capture in module.nodes(ast.MatchMapping) if capture.rest}
+    return names

@@ -1,0 +1,102 @@
+"""The values that travel between the steps: all frozen, none of them knows a file system or a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Characters `start` up to, not including, `end` of one file's text."""
+
+    start: int
+    end: int
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether the two cannot both be replaced. Insertions at one point, or at an edge, do not overlap."""
+        return self.start < other.end and other.start < self.end
+
+    def covers(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """Replace the characters of `span` in the file `path` (relative to the project's root) by `new_text`."""
+
+    path: str
+    span: Span
+    new_text: str
+
+    def clashes(self, other: Edit) -> bool:
+        """Whether the two cannot be applied together. The same edit asked for twice is one edit."""
+        return self.path == other.path and self != other and self.span.overlaps(other.span)
+
+
+class Safety(Enum):
+    """SAFE keeps what the program does. UNSAFE may not: the finding's `caveat` says when."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place that a codemod would change, with all the edits that belong together, over any number of files.
+
+    A finding without edits is left alone, and `left_alone` says why.
+    """
+
+    codemod: str
+    path: str
+    span: Span
+    symbol: str
+    message: str
+    edits: tuple[Edit, ...] = ()
+    safety: Safety = Safety.SAFE
+    caveat: str = ""
+    left_alone: str = ""
+    notes: tuple[str, ...] = ()
+    line: int = 0
+    key: str = ""
+    ticket: str = ""
+
+    @property
+    def is_fixable(self) -> bool:
+        return bool(self.edits)
+
+    def clashes(self, other: Finding) -> bool:
+        return any(mine.clashes(theirs) for mine in self.edits for theirs in other.edits)
+
+    def paths(self) -> list[str]:
+        """Every file that the edits touch, the finding's own first."""
+        touched = {edit.path for edit in self.edits}
+        return sorted(touched, key=lambda path: (path != self.path, path))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a set of findings does to the bytes of a project. `left_out` pairs each refused finding with the reason."""
+
+    before: Mapping[str, bytes] = field(default_factory=dict)
+    after: Mapping[str, bytes] = field(default_factory=dict)
+    applied: tuple[Finding, ...] = ()
+    left_out: tuple[tuple[Finding, str], ...] = ()
+
+
+class FullgraphError(Exception):
+    """Something the user can act on; its text is the whole message."""
+
+
+class SourceError(FullgraphError):
+    """A file that cannot be read as Python. `path` is not part of the message."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[SourceError], tuple[str, str]]:
+        return SourceError, (self.path, self.reason)

@@ -1,0 +1,182 @@
+"""All files of a project, for the questions that one file cannot answer: who mentions this name, who imports whom?"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from codemods.model import SourceError
+from codemods.module import Module
+from codemods.source import Source, decode
+
+
+class Project:
+    """A root folder and the Python files below it, by paths relative to the root.
+
+    `overlay` holds bytes that win over the disk: an editor's buffers, or what a change is about to write.
+    """
+
+    def __init__(self, root: Path, files: Iterable[str], overlay: Mapping[str, bytes] | None = None) -> None:
+        self.root = root
+        self.files = tuple(sorted(files))
+        self.overlay = dict(overlay or {})
+        self.was_asked = False
+        """Set by every question that goes beyond one module: its answer may change when any file does."""
+        self._modules: dict[str, Module | SourceError] = {}
+
+    def laid_over(self, texts: Mapping[str, bytes]) -> Project:
+        """The same project with other bytes in some files."""
+        return Project(self.root, self.files, {**self.overlay, **texts})
+
+    # One file
+
+    def read(self, path: str) -> bytes:
+        if path in self.overlay:
+            return self.overlay[path]
+        try:
+            return (self.root / path).read_bytes()
+        except OSError as error:
+            raise SourceError(path, f"not readable: {error.strerror or error}") from error
+
+    def source(self, path: str) -> Source:
+        return decode(path, self.read(path))
+
+    def module(self, path: str, raw: bytes | None = None) -> Module:
+        """The parsed file; kept, because cross-file codemods come back to it. `raw` saves reading it again."""
+        if path not in self._modules:
+            try:
+                source = decode(path, self.read(path) if raw is None else raw)
+                self._modules[path] = Module(source, self.module_name(path))
+            except SourceError as error:
+                self._modules[path] = error
+        found = self._modules[path]
+        if isinstance(found, SourceError):
+            raise found
+        return found
+
+    def forget(self, path: str) -> None:
+        """Free a module's tree when nobody will come back to it."""
+        self._modules.pop(path, None)
+
+    # All files
+
+    @cached_property
+    def _haystack(self) -> tuple[bytes, list[int]]:
+        """The bytes of all files in one piece, with the place where each begins."""
+        starts: list[int] = []
+        pieces: list[bytes] = []
+        length = 0
+        for path in self.files:
+            starts.append(length)
+            try:
+                pieces.append(self.read(path))
+            except SourceError:
+                pieces.append(b"")
+            pieces.append(b"\n")
+            length += len(pieces[-2]) + 1
+        return b"".join(pieces), starts
+
+    def mentions(self, name: str) -> list[str]:
+        """The files in which this identifier occurs as a word: in code, in a string or in a comment."""
+        from bisect import bisect_right
+
+        self.was_asked = True
+        haystack, starts = self._haystack
+        word = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
+        needle = name.encode()
+        found: list[str] = []
+        position = haystack.find(needle)
+        while position >= 0:
+            if word.match(haystack, position):
+                number = bisect_right(starts, position) - 1
+                found.append(self.files[number])
+                position = starts[number + 1] if number + 1 < len(starts) else len(haystack)
+            else:
+                position += 1
+            position = haystack.find(needle, position)
+        return found
+
+    def modules_mentioning(self, name: str) -> list[Module]:
+        """The parsed files that mention a name. One that cannot be parsed raises: its uses cannot be seen."""
+        return [self.module(path) for path in self.mentions(name)]
+
+    # Modules by name
+
+    def module_name(self, path: str) -> str:
+        """The dotted name under which a file is imported: up through packages, or below the source folder."""
+        file = self.root / path
+        parts = [] if file.stem == "__init__" else [file.stem]
+        folder = file.parent
+        while (folder / "__init__.py").is_file():
+            parts.append(folder.name)
+            folder = folder.parent
+        if folder != self.root and folder.is_relative_to(self.root) and folder not in self._source_roots:
+            parts += reversed([part for part in folder.relative_to(self.root).parts])
+            if parts[-1] in ("src", "lib"):
+                parts.pop()
+        return ".".join(reversed(parts))
+
+    @cached_property
+    def _source_roots(self) -> set[Path]:
+        """Folders that stand on sys.path by custom: the root, src/, and tests/ without `__init__.py`."""
+        return {self.root, self.root / "src", self.root / "lib", self.root / "tests"}
+
+    @cached_property
+    def _by_name(self) -> dict[str, str]:
+        return {self.module_name(path): path for path in reversed(self.files)}
+
+    def path_of(self, dotted: str) -> str | None:
+        """The project's file behind a dotted module name."""
+        self.was_asked = True
+        return self._by_name.get(dotted)
+
+    def imported_by(self, path: str) -> set[str]:
+        """The project's files that importing this one runs (imports under TYPE_CHECKING or in functions do not run)."""
+        module = self.module(path)
+        found: set[str] = set()
+        for node in running_imports(module.tree.body):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                origin = module.imports.origin(node)
+                names = [origin, *(f"{origin}.{alias.name}" for alias in node.names)]
+            for name in names:
+                parts = name.split(".")
+                prefixes = (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+                found |= {target for prefix in prefixes if (target := self.path_of(prefix))}
+        return found - {path}
+
+    def would_cycle(self, importer: str, imported: str) -> bool:
+        """Whether a new import of `imported` in `importer` would close a circle. A file that cannot be read might."""
+        if importer == imported:
+            return True
+        seen: set[str] = set()
+        todo = [imported]
+        while todo:
+            path = todo.pop()
+            if path == importer:
+                return True
+            if path not in seen:
+                seen.add(path)
+                try:
+                    todo += self.imported_by(path)
+                except SourceError:
+                    return True
+        return False
+
+
+def running_imports(body: list[ast.stmt]) -> Iterable[ast.Import | ast.ImportFrom]:
+    """The imports that run when the module is imported: also in `try` and `if`, not in functions."""
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            yield from running_imports(node.orelse)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for block in ("body", "orelse", "finalbody"):
+                yield from running_imports(getattr(node, block, []))
+            for handler in getattr(node, "handlers", []):
+                yield from running_imports(handler.body)

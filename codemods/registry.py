@@ -1,0 +1,61 @@
+"""Every codemod there is: the files of catalog/, and what other distributions offer by entry points."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import Any
+
+from codemods.codemod import Codemod, suggest
+from codemods.model import FullgraphError
+
+ENTRY_POINTS = "fullgraph.codemods"
+
+
+@cache
+def all_codemods() -> dict[str, type[Codemod]]:
+    """The codemods by name, sorted."""
+    found = {**bundled(), **installed()}
+    return dict(sorted(found.items()))
+
+
+def bundled() -> dict[str, type[Codemod]]:
+    import codemods.catalog as catalog
+
+    modules = pkgutil.walk_packages(catalog.__path__, catalog.__name__ + ".")
+    return {
+        codemod.name: codemod
+        for info in modules
+        if not info.ispkg
+        for codemod in codemods_in(importlib.import_module(info.name))
+    }
+
+
+def installed() -> dict[str, type[Codemod]]:
+    """Codemods of other distributions: an entry point names a class or a module that holds some."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, type[Codemod]] = {}
+    for entry in entry_points(group=ENTRY_POINTS):
+        loaded = entry.load()
+        kinds: list[type[Codemod]] = [loaded] if isinstance(loaded, type) else codemods_in(loaded)
+        found |= {kind.name: kind for kind in kinds}
+    return found
+
+
+def codemods_in(module: Any) -> list[type[Codemod]]:
+    """The codemods that a Python module defines (not those that it imports)."""
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Codemod) and value.__module__ == module.__name__
+    ]
+
+
+def codemod_named(name: str, known: dict[str, type[Codemod]] | None = None) -> type[Codemod]:
+    """The codemod of this name; a wrong name is answered with the nearest right one."""
+    kinds = all_codemods() if known is None else known
+    if name not in kinds:
+        raise FullgraphError(f"there is no codemod {name!r}{suggest(name, kinds)}")
+    return kinds[name]

@@ -1,0 +1,1 @@
+"""From findings to bytes on disk and back: find, plan, write, undo."""

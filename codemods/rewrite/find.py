@@ -1,0 +1,64 @@
+"""Ask codemods about modules. Needles first, then the parse, then the codemods: most files end at the first step."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from codemods.codemod import Codemod
+from codemods.model import Finding, SourceError
+from codemods.module import Module
+from codemods.project import Project
+from codemods.rewrite.suppress import MARK, Suppression, silence
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What was found in one file. `error` says why it could not be looked at."""
+
+    path: str
+    findings: tuple[Finding, ...] = ()
+    suppressed: int = 0
+    unused: tuple[Suppression, ...] = ()
+    error: str = ""
+    is_local: bool = True
+    """Whether the answer depends on this file alone."""
+
+
+def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | None = None) -> FileResult:
+    """Every finding that begins in one file, in the order of the text."""
+    try:
+        raw = project.read(path) if raw is None else raw
+        interested = [codemod for codemod in codemods if codemod.may_hold(raw)]
+        if not interested and MARK not in raw:
+            return FileResult(path)
+        module = project.module(path, raw)
+    except SourceError as error:
+        return FileResult(path, error=error.reason)
+    project.was_asked = False
+    findings = [finding for codemod in interested for finding in ask(codemod, module, project)]
+    kept, suppressed, unused = silence(module, findings, codemods)
+    return FileResult(path, tuple(with_keys(module, kept)), suppressed, unused, "", not project.was_asked)
+
+
+def ask(codemod: Codemod, module: Module, project: Project) -> list[Finding]:
+    """One codemod's findings in one module; a bug in a codemod is an error of that file, never the end of the run."""
+    try:
+        return list(codemod.find(module, project))
+    except RecursionError as error:
+        raise SourceError(module.path, f"{codemod.name}: nested too deeply") from error
+
+
+def with_keys(module: Module, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings in order, each with a key that survives edits elsewhere: what and where in words, not in lines."""
+    seen: Counter[str] = Counter()
+    keyed = []
+    for finding in sorted(findings, key=lambda finding: (finding.span, finding.codemod, finding.message)):
+        code = " ".join(module.text[finding.span.start : finding.span.end].split())
+        what = "\0".join((finding.codemod, finding.path, finding.symbol, code))
+        seen[what] += 1
+        digest = hashlib.sha256(f"{what}\0{seen[what]}".encode(errors="surrogatepass")).hexdigest()
+        keyed.append(replace(finding, key=digest[:12]))
+    return keyed

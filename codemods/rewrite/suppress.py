@@ -1,0 +1,66 @@
+"""`# fullgraph: ignore[name]` on a line silences the findings of that codemod on it."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codemods.codemod import Codemod
+from codemods.model import Finding
+from codemods.module import Module
+
+MARK = b"fullgraph: ignore"
+COMMENT = re.compile(r"#\s*fullgraph: ignore\[([^\]]*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One name in one comment."""
+
+    line: int
+    name: str
+
+
+def silence(
+    module: Module, findings: Sequence[Finding], codemods: Sequence[Codemod]
+) -> tuple[list[Finding], int, tuple[Suppression, ...]]:
+    """The findings that are not silenced, how many were, and the suppressions that silenced nothing.
+
+    A suppression counts on the first and on the last line of a finding. One for a codemod that did not run is not
+    unused: nobody asked.
+    """
+    if MARK.decode() not in module.text:
+        return list(findings), 0, ()
+    suppressions = set(suppressions_in(module))
+    used: set[Suppression] = set()
+    kept: list[Finding] = []
+    for finding in findings:
+        last = module.line(max(finding.span.start, finding.span.end - 1))
+        hits = {Suppression(line, finding.codemod) for line in (finding.line, last)} & suppressions
+        used |= hits
+        if not hits:
+            kept.append(finding)
+    ran = {codemod.name for codemod in codemods}
+    unused = [left for left in suppressions - used if left.name in ran or not is_known(left.name)]
+    return kept, len(findings) - len(kept), tuple(sorted(unused, key=lambda left: (left.line, left.name)))
+
+
+def is_known(name: str) -> bool:
+    from codemods.registry import all_codemods
+
+    return name in all_codemods()
+
+
+def suppressions_in(module: Module) -> Iterator[Suppression]:
+    """The suppressions in the comments of a module; the same words in a string are no suppression."""
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(module.source.parsed).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return
+    for token in tokens:
+        if token.type == tokenize.COMMENT and (comment := COMMENT.match(token.string)):
+            for name in comment.group(1).split(","):
+                yield Suppression(token.start[0], name.strip())

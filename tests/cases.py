@@ -1,0 +1,96 @@
+"""The fixtures: what stands before, what must stand after, and what must be said."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codemods import Codemod, Finding, Project
+from codemods.registry import codemod_named
+from codemods.rewrite.find import find
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+SUFFIXES = (".py", ".ipynb")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A folder `fixtures/<codemod>/<case>`: before.py or before/, after.py or after/ (none: must not change).
+
+    `case.toml` may hold `options` and `symbols` for the codemod, `findings` (how many) and `says`: pieces of text of
+    which each must occur in what the findings say.
+    """
+
+    folder: Path
+
+    @property
+    def codemod_name(self) -> str:
+        return self.folder.parent.name
+
+    @property
+    def name(self) -> str:
+        return f"{self.codemod_name}/{self.folder.name}"
+
+    @property
+    def config(self) -> dict[str, Any]:
+        file = self.folder / "case.toml"
+        return tomllib.loads(file.read_text()) if file.exists() else {}
+
+    @property
+    def before(self) -> dict[str, bytes]:
+        return read_side(self.folder, "before")
+
+    @property
+    def after(self) -> dict[str, bytes]:
+        """The expected files; the same as before when the case must not change."""
+        return {**self.before, **read_side(self.folder, "after")}
+
+    def codemod(self) -> Codemod:
+        kind = codemod_named(self.codemod_name)
+        return kind(self.config.get("options"), tuple(self.config.get("symbols", ())))
+
+    def project(self, files: dict[str, bytes] | None = None) -> Project:
+        """The case as a project that lives in memory."""
+        texts = self.before if files is None else files
+        return Project(self.folder / "before", texts, texts)
+
+    def findings(self, files: dict[str, bytes] | None = None) -> list[Finding]:
+        project = self.project(files)
+        found: list[Finding] = []
+        for path in project.files:
+            result = find(project, path, [self.codemod()])
+            assert not result.error, f"{path}: {result.error}"
+            found += result.findings
+        return found
+
+
+def read_side(folder: Path, side: str) -> dict[str, bytes]:
+    """One side of a case: a single file `before.py` is the file `module.py` of a project of one."""
+    tree = folder / side
+    if tree.is_dir():
+        files = (file for file in sorted(tree.rglob("*")) if file.suffix in SUFFIXES)
+        return {file.relative_to(tree).as_posix(): file.read_bytes() for file in files}
+    files = (file for file in sorted(folder.glob(f"{side}.*")) if file.suffix in SUFFIXES)
+    return {"module" + file.suffix: file.read_bytes() for file in files}
+
+
+def all_cases(codemod: str = "*") -> list[Case]:
+    from codemods.registry import bundled
+
+    names = [name for name in bundled() if codemod in ("*", name)]
+    return [Case(folder) for name in names for folder in sorted((FIXTURES / name).glob("*/"))]
+
+
+def apply(files: dict[str, bytes], findings: list[Finding]) -> dict[str, bytes]:
+    """The files with all edits of these findings made, straight through the sources."""
+    from codemods.source import decode
+
+    edits = [edit for finding in findings for edit in finding.edits]
+    return {path: decode(path, raw).splice(edit for edit in edits if edit.path == path) for path, raw in files.items()}
+
+
+def words(findings: list[Finding]) -> str:
+    """Everything that findings say."""
+    return "\n".join("\n".join((f.message, f.caveat, f.left_alone, *f.notes)) for f in findings)
