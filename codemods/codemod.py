@@ -13,7 +13,7 @@ from codemods.module import Module
 from codemods.project import Project
 
 
-class Unsure(Exception):
+class Unsure(Exception):  # noqa: N818 - it is an answer, not an error
     """Raised inside a codemod by whatever cannot see every use; its text becomes the finding's `left_alone`."""
 
 

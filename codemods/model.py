@@ -46,7 +46,8 @@ class Safety(Enum):
 class Finding:
     """One place that a codemod would change, with all the edits that belong together, over any number of files.
 
-    A finding without edits is left alone, and `left_alone` says why.
+    A finding without edits is left alone, and `left_alone` says why. Lines and columns are for people, and count
+    from 1. `key` survives edits elsewhere in the file.
     """
 
     codemod: str
@@ -60,6 +61,8 @@ class Finding:
     left_alone: str = ""
     notes: tuple[str, ...] = ()
     line: int = 0
+    column: int = 0
+    last_line: int = 0
     key: str = ""
     ticket: str = ""
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar, overload
 
+from codemods.bindings import Scopes
 from codemods.imports import Imports
 from codemods.model import Edit, Finding, Safety, SourceError, Span
 from codemods.source import Source
@@ -152,6 +153,10 @@ class Module:
     def imports(self) -> Imports:
         return Imports(self)
 
+    @cached_property
+    def scopes(self) -> Scopes:
+        return Scopes(self)
+
     def resolve(self, node: ast.AST) -> str | None:
         """`torch.compiler.disable` for however this file spells it; None when the name could mean something else."""
         return self.imports.resolve(node)
@@ -196,6 +201,8 @@ class Module:
             left_alone=left_alone,
             notes=notes,
             line=self.line(span.start),
+            column=span.start - self.line_start(span.start) + 1,
+            last_line=self.line(max(span.start, span.end - 1)),
         )
 
 

@@ -26,6 +26,7 @@ class Project:
         self.was_asked = False
         """Set by every question that goes beyond one module: its answer may change when any file does."""
         self._modules: dict[str, Module | SourceError] = {}
+        self._packages: dict[Path, bool] = {}
 
     def laid_over(self, texts: Mapping[str, bytes]) -> Project:
         """The same project with other bytes in some files."""
@@ -110,14 +111,21 @@ class Project:
         file = self.root / path
         parts = [] if file.stem == "__init__" else [file.stem]
         folder = file.parent
-        while (folder / "__init__.py").is_file():
+        while self._is_package(folder):
             parts.append(folder.name)
             folder = folder.parent
         if folder != self.root and folder.is_relative_to(self.root) and folder not in self._source_roots:
-            parts += reversed([part for part in folder.relative_to(self.root).parts])
-            if parts[-1] in ("src", "lib"):
-                parts.pop()
+            inner = folder.relative_to(self.root).parts
+            parts += reversed(inner[1:] if inner[0] in ("src", "lib") else inner)
         return ".".join(reversed(parts))
+
+    def _is_package(self, folder: Path) -> bool:
+        if folder not in self._packages:
+            marker = folder / "__init__.py"
+            inside = folder.is_relative_to(self.root)
+            known = inside and marker.relative_to(self.root).as_posix() in self.overlay
+            self._packages[folder] = known or marker.is_file()
+        return self._packages[folder]
 
     @cached_property
     def _source_roots(self) -> set[Path]:

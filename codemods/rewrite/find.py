@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.codemod import Codemod
+from codemods.foreign.blame import blamed_on
 from codemods.model import Finding, SourceError
 from codemods.module import Module
 from codemods.project import Project
@@ -38,17 +39,22 @@ def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | 
     except SourceError as error:
         return FileResult(path, error=error.reason)
     project.was_asked = False
-    findings = [finding for codemod in interested for finding in ask(codemod, module, project)]
+    findings: list[Finding] = []
+    errors: list[str] = []
+    for codemod in interested:
+        try:
+            findings += ask(codemod, module, project)
+        except SourceError as error:
+            errors.append(error.reason if error.path == path else str(error))
     kept, suppressed, unused = silence(module, findings, codemods)
-    return FileResult(path, tuple(with_keys(module, kept)), suppressed, unused, "", not project.was_asked)
+    said = "; ".join(errors)
+    return FileResult(path, tuple(with_keys(module, kept)), suppressed, unused, said, not project.was_asked)
 
 
 def ask(codemod: Codemod, module: Module, project: Project) -> list[Finding]:
     """One codemod's findings in one module; a bug in a codemod is an error of that file, never the end of the run."""
-    try:
+    with blamed_on(codemod.name, module.path, getattr(codemod, "origin", None)):
         return list(codemod.find(module, project))
-    except RecursionError as error:
-        raise SourceError(module.path, f"{codemod.name}: nested too deeply") from error
 
 
 def with_keys(module: Module, findings: Iterable[Finding]) -> list[Finding]:

@@ -38,8 +38,8 @@ def silence(
     used: set[Suppression] = set()
     kept: list[Finding] = []
     for finding in findings:
-        last = module.line(max(finding.span.start, finding.span.end - 1))
-        hits = {Suppression(line, finding.codemod) for line in (finding.line, last)} & suppressions
+        ends = (finding.line, finding.last_line)
+        hits = {Suppression(line, finding.codemod) for line in ends} & suppressions
         used |= hits
         if not hits:
             kept.append(finding)

@@ -1,0 +1,91 @@
+"""What `log` and `undo` say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from codemods.model import FullgraphError
+from codemods.rewrite.journal import Journal, Run
+from codemods.rewrite.undo import is_in_force, undone_findings
+from codemods.rewrite.undo import undo as take_back
+from codemods.rewrite.walk import find_root
+
+
+def open_journal(path: Path) -> Journal:
+    """The journal of the project around a path, with an interrupted run settled and told."""
+    journal = Journal(find_root(path))
+    if recovery := journal.recover():
+        click.echo(f"fullgraph: run {recovery.run} had been interrupted: {recovery.outcome}", err=True)
+    return journal
+
+
+def log(path: Path, form: str) -> None:
+    journal = open_journal(path)
+    runs = journal.runs()
+    undone = undone_findings(journal)
+    if form == "json":
+        click.echo(json.dumps([run_as_json(run, runs, undone) for run in runs], indent=2))
+        return
+    if not runs:
+        click.echo(f"Nothing has been written in {journal.root} yet.")
+    for run in runs:
+        for line in run_text(run, runs, undone.get(run.number, set())):
+            click.echo(line)
+
+
+def run_text(run: Run, runs: list[Run], undone: set[int]) -> list[str]:
+    when = run.started.replace("T", " ")[:16]
+    if run.kind == "undo":
+        mark = "" if is_in_force(run, runs) else "  (undone)"
+        return [f"run {run.number}  {when}  undo of {', '.join(run.undoes)}{mark}"]
+    lines = [f"run {run.number}  {when}  {len(run.findings)} findings in {len(run.paths)} files"]
+    for index, finding in enumerate(run.findings):
+        mark = "  (undone)" if index in undone else ""
+        name = run.finding_name(index)
+        lines.append(f"  {name:<6} {finding.path}:{finding.line}  {finding.codemod}  {finding.symbol}{mark}")
+    return lines
+
+
+def run_as_json(run: Run, runs: list[Run], undone: dict[int, set[int]]) -> dict[str, object]:
+    taken_back = undone.get(run.number, set())
+    return {
+        "run": run.number,
+        "kind": run.kind,
+        "started": run.started,
+        "in_force": is_in_force(run, runs),
+        "undoes": list(run.undoes),
+        "paths": list(run.paths),
+        "findings": [
+            {
+                "name": run.finding_name(index),
+                "codemod": finding.codemod,
+                "path": finding.path,
+                "line": finding.line,
+                "symbol": finding.symbol,
+                "undone": index in taken_back,
+            }
+            for index, finding in enumerate(run.findings)
+        ],
+    }
+
+
+def undo(path: Path, names: tuple[str, ...], *, everything: bool, markers: bool) -> int:
+    journal = open_journal(path)
+    wanted = names or standing(journal, everything)
+    run = take_back(journal, wanted, markers=markers)
+    files = ", ".join(run.paths) or "no file: they were as before already"
+    click.echo(f"Took back {', '.join(wanted)} in {files}. `fullgraph undo {run.number}` does it again.")
+    return 0
+
+
+def standing(journal: Journal, everything: bool) -> tuple[str, ...]:
+    """The runs whose findings still stand, newest first: all of them, or the newest."""
+    undone = undone_findings(journal)
+    fixes = [run for run in journal.runs() if run.kind == "fix"]
+    names = [str(run.number) for run in reversed(fixes) if len(undone.get(run.number, ())) < len(run.findings)]
+    if not names:
+        raise FullgraphError("there is nothing to take back")
+    return tuple(names if everything else names[:1])

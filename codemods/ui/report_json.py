@@ -1,0 +1,45 @@
+"""The report for programs: one JSON object on standard output, the same for the same input."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from codemods.rewrite.as_json import dump_finding
+from codemods.ui.report import Line, Report
+
+VERSION = 1
+
+
+def render(report: Report, *, quiet: bool, color: bool) -> None:
+    click.echo(json.dumps(as_json(report), indent=2, ensure_ascii=False))
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    return {
+        "version": VERSION,
+        "exit_code": report.exit_code,
+        "files": report.files,
+        "suppressed": report.suppressed,
+        "findings": [line_as_json(line) for line in report.lines],
+        "errors": [{"place": place, "reason": reason} for place, reason in report.errors],
+        "warnings": [{"place": place, "reason": reason} for place, reason in report.warnings],
+        "notices": list(report.notices),
+        "runs": [
+            {"root": str(root), "run": run, "findings": findings, "files": files}
+            for root, run, findings, files in report.runs
+        ],
+        "patch": report.patch.decode(errors="replace"),
+    }
+
+
+def line_as_json(line: Line) -> dict[str, Any]:
+    return {
+        **dump_finding(line.finding),
+        "place": line.place,
+        "root": str(line.root),
+        "outcome": line.outcome,
+        "reason": line.reason,
+    }
