@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import warnings
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from codemods.codemod import Codemod, suggest
@@ -33,15 +35,31 @@ def bundled() -> dict[str, type[Codemod]]:
 
 
 def installed() -> dict[str, type[Codemod]]:
-    """Codemods of other distributions: an entry point names a class or a module that holds some."""
+    """Codemods of other distributions: an entry point names a class or a module that holds some.
+
+    One that cannot be loaded is a warning that names its distribution; the others are still there.
+    """
     from importlib.metadata import entry_points
 
     found: dict[str, type[Codemod]] = {}
     for entry in entry_points(group=ENTRY_POINTS):
-        loaded = entry.load()
-        kinds: list[type[Codemod]] = [loaded] if isinstance(loaded, type) else codemods_in(loaded)
-        found |= {kind.name: kind for kind in kinds}
+        try:
+            found |= {kind.name: kind for kind in named_by(entry.load())}
+        except (Exception, SystemExit) as error:
+            package = entry.dist.name if entry.dist else "an unknown distribution"
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            warnings.warn(f"codemod {entry.name!r} of {package} cannot be loaded: {reason}", stacklevel=2)
     return found
+
+
+def named_by(loaded: Any) -> list[type[Codemod]]:
+    """What an entry point offers."""
+    if isinstance(loaded, type) and issubclass(loaded, Codemod):
+        return [loaded]
+    kinds = codemods_in(loaded) if isinstance(loaded, ModuleType) else []
+    if not kinds:
+        raise FullgraphError(f"{getattr(loaded, '__name__', loaded)!r} holds no codemod")
+    return kinds
 
 
 def codemods_in(module: Any) -> list[type[Codemod]]:

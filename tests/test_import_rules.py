@@ -1,0 +1,60 @@
+"""Who may import whom. Arrows point one way, and what is slow to import is imported where it is used."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+HEAVY = {"libcst", "torch", "bowler", "fissix", "merge3", "pathspec", "filelock", "platformdirs", "sqlite3"}
+LAYERS = ["codemods.ui", "codemods.run", "codemods.rewrite", "codemods.foreign", "codemods.catalog", "codemods"]
+
+
+def imports_of(file: Path, *, at_top: bool) -> Iterator[str]:
+    tree = ast.parse(file.read_text())
+    nodes = tree.body if at_top else list(ast.walk(tree))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module or ""
+
+
+def sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def layer_of(name: str) -> int:
+    return next(number for number, layer in enumerate(LAYERS) if name == layer or name.startswith(layer + "."))
+
+
+def module_name(file: Path) -> str:
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_nothing_imports_torch() -> None:
+    for file in sources("codemods"):
+        names = {name.partition(".")[0] for name in imports_of(file, at_top=False)}
+        assert "torch" not in names, file
+
+
+def test_slow_packages_are_imported_where_they_are_used() -> None:
+    for file in sources("codemods"):
+        if file.name != "cache.py":
+            names = {name.partition(".")[0] for name in imports_of(file, at_top=True)}
+            assert not names & HEAVY, file
+
+
+def test_a_room_imports_only_from_rooms_below_it() -> None:
+    for file in sources("codemods"):
+        for name in imports_of(file, at_top=True):
+            if name.startswith("codemods"):
+                assert layer_of(module_name(file)) <= layer_of(name), f"{file} imports {name}"
+
+
+def test_codemods_do_not_import_each_other() -> None:
+    for file in sources("codemods/catalog"):
+        own = module_name(file)
+        for name in imports_of(file, at_top=False):
+            assert not name.startswith("codemods.catalog.") or name == own, f"{file} imports {name}"

@@ -1,0 +1,96 @@
+"""What names mean, and where one more import goes."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from codemods.module import Module
+from codemods.source import decode, splice_text
+
+
+def module(text: str, name: str = "pkg.mod", path: str = "pkg/mod.py") -> Module:
+    return Module(decode(path, text.encode()), name)
+
+
+def meaning(text: str, expression: str) -> str | None:
+    found = module(f"{text}\n{expression}\n")
+    return found.resolve(found.tree.body[-1].value)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("imports", "expression", "expected"),
+    [
+        ("import torch", "torch.compiler.disable", "torch.compiler.disable"),
+        ("import torch as t", "t.compiler.disable", "torch.compiler.disable"),
+        ("import torch.nn.functional as F", "F.relu", "torch.nn.functional.relu"),
+        ("import torch.nn", "torch.nn.Linear", "torch.nn.Linear"),
+        ("from torch import compiler as c", "c.disable", "torch.compiler.disable"),
+        ("from . import names", "names.HEADS", "pkg.names.HEADS"),
+        ("from ..other import x", "x", "other.x"),
+        ("try:\n    import torch\nexcept ImportError:\n    raise", "torch.stack", "torch.stack"),
+        ("try:\n    import torch\nexcept ImportError:\n    torch = None", "torch.stack", None),
+        ("import torch\ndef f(torch): pass", "torch.stack", None),
+        ("if x:\n    from a import f\nelse:\n    from b import f", "f", None),
+        ("", "torch.stack", None),
+    ],
+)
+def test_a_name_means_what_its_only_import_says(imports: str, expression: str, expected: str | None) -> None:
+    assert meaning(imports, expression) == expected
+
+
+def test_a_relative_import_in_a_package_counts_from_the_package() -> None:
+    found = module("from .names import HEADS\nHEADS\n", "pkg", "pkg/__init__.py")
+    assert found.resolve(found.tree.body[-1].value) == "pkg.names.HEADS"  # type: ignore[attr-defined]
+
+
+def required(text: str, dotted: str, name: str | None = None) -> tuple[str, str]:
+    found = module(text)
+    spelling, edits = found.imports.require(dotted, name)
+    result = splice_text(text, edits)
+    ast.parse(result)
+    return spelling, result
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import torch\n", "import warnings\n\nimport torch\n"),
+        ("import os\n\nimport torch\n", "import os\nimport warnings\n\nimport torch\n"),
+        ("import abc\nimport zlib\n", "import abc\nimport warnings\nimport zlib\n"),
+        ('"""Doc."""\n\nx = 1\n', '"""Doc."""\n\nimport warnings\n\nx = 1\n'),
+        (
+            "from __future__ import annotations\n\nx = 1\n",
+            "from __future__ import annotations\n\nimport warnings\n\nx = 1\n",
+        ),
+        ("# a comment\nx = 1\n", "# a comment\nimport warnings\n\nx = 1\n"),
+        ("import os", "import os\nimport warnings"),
+        ("import os\r\nimport torch\r\n", "import os\r\nimport warnings\r\nimport torch\r\n"),
+        ("from torch import nn\n", "import warnings\n\nfrom torch import nn\n"),
+        ("@decorated\ndef f(): ...\n", "import warnings\n\n@decorated\ndef f(): ...\n"),
+        ("", "import warnings\n\n"),
+    ],
+)
+def test_a_new_import_goes_where_it_belongs(before: str, after: str) -> None:
+    assert required(before, "warnings") == ("warnings", after)
+
+
+def test_what_is_imported_already_is_not_imported_again() -> None:
+    assert required("import warnings as w\n", "warnings") == ("w", "import warnings as w\n")
+    assert required("from pkg.names import HEADS as H\n", "pkg.names", "HEADS")[0] == "H"
+
+
+def test_a_name_joins_the_import_of_its_module() -> None:
+    before = "from pkg.names import (\n    A,  # first\n    B,\n)\n"
+    assert required(before, "pkg.names", "C") == ("C", before.replace("B,", "B, C,"))
+
+
+def test_an_import_in_a_function_is_not_enough() -> None:
+    before = "import torch\n\n\ndef f():\n    import warnings\n"
+    assert required(before, "warnings")[1].startswith("import warnings\n")
+
+
+def test_a_project_import_goes_below_the_third_party_ones() -> None:
+    before = "import torch\n\nx = 1\n"
+    assert required(before, "pkg.names", "HEADS") == ("HEADS", "import torch\n\nfrom pkg.names import HEADS\n\nx = 1\n")

@@ -1,0 +1,81 @@
+"""Questions over all files of a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codemods.model import SourceError
+from codemods.project import Project
+
+
+def project(root: Path, files: dict[str, str]) -> Project:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return Project(root, files)
+
+
+def test_a_mention_is_a_whole_word_in_code_strings_or_comments(tmp_path: Path) -> None:
+    found = project(
+        tmp_path,
+        {
+            "a.py": "x.pairs = 1\n",
+            "b.py": "pairs_2 = 1; mypairs = 2\n",
+            "c.py": "getattr(x, 'pairs')\n",
+            "d.py": "# pairs",
+            "e.py": "repairs = 1\nx.pairs\n",
+        },
+    )
+    assert found.mentions("pairs") == ["a.py", "c.py", "d.py", "e.py"]
+
+
+def test_a_buffer_wins_over_the_disk(tmp_path: Path) -> None:
+    on_disk = project(tmp_path, {"a.py": "x = 1\n", "b.py": "y = 1\n"})
+    edited = on_disk.laid_over({"b.py": b"x = 2\n"})
+    assert edited.mentions("x") == ["a.py", "b.py"]
+    assert on_disk.mentions("x") == ["a.py"]
+
+
+def test_a_module_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
+    found = project(tmp_path, {"a.py": "x = = 1\n"})
+    with pytest.raises(SourceError):
+        found.modules_mentioning("x")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("src/pkg/mod.py", "pkg.mod"),
+        ("src/pkg/__init__.py", "pkg"),
+        ("src/space/mod.py", "space.mod"),
+        ("scripts/tool.py", "scripts.tool"),
+        ("top.py", "top"),
+        ("tests/test_a.py", "test_a"),
+        ("flat/inner/mod.py", "flat.inner.mod"),
+    ],
+)
+def test_a_file_is_imported_by_its_place(tmp_path: Path, path: str, name: str) -> None:
+    packages = ["src/pkg/__init__.py", "flat/__init__.py", "flat/inner/__init__.py"]
+    assert project(tmp_path, {**dict.fromkeys(packages, ""), path: ""}).module_name(path) == name
+
+
+CHAIN = {
+    "pkg/__init__.py": "",
+    "pkg/a.py": "from pkg.b import thing\n",
+    "pkg/b.py": "import pkg.c\n",
+    "pkg/c.py": "def f():\n    from pkg import a\n",
+    "pkg/typed.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from pkg import a\n",
+}
+
+
+def test_an_import_that_closes_a_circle_is_seen(tmp_path: Path) -> None:
+    found = project(tmp_path, CHAIN)
+    assert found.would_cycle("pkg/c.py", "pkg/a.py")
+    assert not found.would_cycle("pkg/a.py", "pkg/c.py")
+
+
+def test_an_import_in_a_function_or_for_types_closes_no_circle(tmp_path: Path) -> None:
+    found = project(tmp_path, CHAIN)
+    assert not found.would_cycle("pkg/a.py", "pkg/typed.py")

@@ -1,0 +1,60 @@
+"""The laws over every Python file of the installed torch package."""
+
+from __future__ import annotations
+
+import sysconfig
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from codemods import Codemod, Finding
+from codemods.project import Project
+from codemods.registry import bundled
+from codemods.rewrite.plan import plan
+from codemods.rewrite.scan import scan
+from codemods.rewrite.walk import Tree, plant_trees
+
+pytestmark = pytest.mark.slow
+
+TORCH = Path(sysconfig.get_path("purelib")) / "torch"
+
+
+@pytest.fixture(scope="module")
+def tree() -> Tree:
+    trees, wrong = plant_trees([TORCH])
+    assert not wrong
+    return trees[0]
+
+
+@pytest.fixture(scope="module")
+def codemods() -> list[Codemod]:
+    return [kind() for kind in bundled().values()]
+
+
+def test_the_laws_hold_for_every_file_of_torch(
+    tree: Tree, codemods: list[Codemod], capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = time.perf_counter()
+    results = scan(tree, codemods, use_cache=False)
+    seconds = time.perf_counter() - started
+    findings = [finding for result in results for finding in result.findings]
+    fixable = [finding for finding in findings if finding.is_fixable]
+    with capsys.disabled():
+        print(f"\n{len(results)} files, {len(findings)} findings, {len(fixable)} of them fixable, {seconds:.1f} s")
+    assert len(results) > 1500
+    assert [result.path for result in results if result.error] == []
+    change = plan(fixable, Project(tree.root, tree.entries), codemods)
+    refused = [(finding.path, finding.line, reason) for finding, reason in change.left_out]
+    assert refused == []
+    again = scan_again(tree, codemods, change.after)
+    assert not again, "a second run would change something"
+
+
+def scan_again(tree: Tree, codemods: list[Codemod], after: Mapping[str, bytes]) -> list[Finding]:
+    from codemods.rewrite.find import find
+
+    project = Project(tree.root, tree.entries, after)
+    found = [finding for path in sorted(after) for finding in find(project, path, codemods).findings]
+    return [finding for finding in found if finding.is_fixable]

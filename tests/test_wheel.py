@@ -1,0 +1,57 @@
+"""The wheel runs in a clean environment, without torch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = "import torch\n\n\nclass Scaler:\n    def to(self, device):\n        self.mean = self.mean.to(device)\n"
+
+
+@pytest.fixture(scope="module")
+def fullgraph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command, installed from the wheel into an environment of its own."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
+    environment = folder / "venv"
+    venv.create(environment, with_pip=False, symlinks=True)
+    wheel = next(folder.glob("fullgraph-*.whl"))
+    subprocess.run([*pip, "--python", environment / "bin/python", "install", wheel], check=True)
+    return environment / "bin/fullgraph"
+
+
+def run(command: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    return subprocess.run([command, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_wheel_holds_no_torch(fullgraph: Path, tmp_path: Path) -> None:
+    python = fullgraph.with_name("python")
+    assert run(python, "-c", "import torch", cwd=tmp_path).returncode == 1
+
+
+def test_the_installed_command_finds_writes_and_undoes(fullgraph: Path, tmp_path: Path) -> None:
+    file = tmp_path / "scaler.py"
+    text = EXAMPLE + (
+        "\n    def scale(self, x):\n        if x.device != self.mean.device:\n            self.to(x.device)\n"
+        "        return x / self.mean\n"
+    )
+    file.write_text(text)
+    assert run(fullgraph, "check", ".", cwd=tmp_path).returncode == 1
+    assert run(fullgraph, "fix", ".", "--yes", cwd=tmp_path).returncode == 0
+    assert file.read_text() != text
+    assert run(fullgraph, "undo", cwd=tmp_path).returncode == 0
+    assert file.read_text() == text
+
+
+def test_explain_shows_the_fixture_that_the_wheel_brings_along(fullgraph: Path, tmp_path: Path) -> None:
+    shown = run(fullgraph, "explain", "warn_on_device_migration", cwd=tmp_path).stdout
+    assert "Left alone:" in shown
+    assert "+++ b/" in shown
