@@ -28,7 +28,7 @@ class Module:
         self.path = source.path
         self.text = source.text
         self.name = name
-        self.tree = parse(source)
+        self.tree, self.parsed = parse(source)
 
     # Where things stand
 
@@ -39,9 +39,9 @@ class Module:
     def offset(self, line: int, column: int) -> int:
         """The character at an `ast` position: a line counted from 1 and a column in UTF-8 bytes."""
         start = self.line_starts[line - 1]
-        if self.text.isascii():
+        if self.parsed.isascii():
             return start + column
-        line_text = self.text[start : start + column]
+        line_text = self.parsed[start : start + column]
         if line_text.isascii():
             return start + column
         return start + len(line_text.encode()[:column].decode())
@@ -64,6 +64,23 @@ class Module:
             self.offset(where.lineno, where.col_offset),  # type: ignore[attr-defined]
             self.offset(where.end_lineno, where.end_col_offset),  # type: ignore[attr-defined]
         )
+
+    @cached_property
+    def _blanked(self) -> list[Span]:
+        """Where the text is not what `ast` read. Blanks between two such characters of a line belong to it."""
+        if self.text == self.parsed:
+            return []
+        found: list[Span] = []
+        for at, (mine, read) in enumerate(zip(self.text, self.parsed, strict=True)):
+            if mine != read and found and not self.text[found[-1].end : at].strip(" \t\f"):
+                found[-1] = Span(found[-1].start, at + 1)
+            elif mine != read:
+                found.append(Span(at, at + 1))
+        return found
+
+    def is_blanked(self, span: Span) -> bool:
+        """Whether an edit there would touch what `ast` was not shown: IPython's lines, or newer syntax."""
+        return any(blanked.overlaps(span) for blanked in self._blanked)
 
     def code(self, node: ast.AST) -> str:
         span = self.span(node)
@@ -97,14 +114,23 @@ class Module:
         parents: dict[ast.AST, ast.AST] = {}
         todo: list[ast.AST] = [self.tree]
         for node in todo:
-            by_type.setdefault(type(node), []).append(node)
-            for field in node._fields:
-                value = getattr(node, field, None)
-                for child in value if isinstance(value, list) else (value,):
-                    if isinstance(child, ast.AST) and child._fields:
-                        parents[child] = node
-                        todo.append(child)
+            by_type.setdefault(node.__class__, []).append(node)
+            for value in node.__dict__.values():
+                if value.__class__ is list:
+                    children = [child for child in value if isinstance(child, ast.AST)]
+                elif isinstance(value, ast.AST) and value._fields:
+                    children = [value]
+                else:
+                    continue
+                for child in children:
+                    parents[child] = node
+                todo += children
         return by_type, parents
+
+    @cached_property
+    def _sorted(self) -> dict[type[ast.AST], list[Any]]:
+        """The nodes of each type that has been asked for, in the order of the text."""
+        return {}
 
     @overload
     def nodes(self, kind: type[NODE], /) -> list[NODE]: ...
@@ -112,9 +138,12 @@ class Module:
     def nodes(self, *kinds: type[ast.AST]) -> list[Any]: ...
     def nodes(self, *kinds: type[ast.AST]) -> list[Any]:
         """All nodes of these types, in the order of the text."""
-        found = [node for kind in kinds for node in self._index[0].get(kind, [])]
-        found.sort(key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
-        return found
+        for kind in kinds:
+            if kind not in self._sorted:
+                self._sorted[kind] = sorted(self._index[0].get(kind, []), key=position)
+        if len(kinds) == 1:
+            return list(self._sorted[kinds[0]])
+        return sorted((node for kind in kinds for node in self._sorted[kind]), key=position)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self._index[1].get(node)
@@ -206,22 +235,34 @@ class Module:
         )
 
 
-def parse(source: Source) -> ast.Module:
-    """The tree of a source. Syntax newer than the Python that runs this is read through LibCST."""
-    try:
-        return parse_text(source.parsed)
-    except SyntaxError as error:
-        from codemods.newer_syntax import blank_newer_syntax
+def position(node: Any) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
-        older = blank_newer_syntax(source.parsed)
-        if older is not None:
-            try:
-                return parse_text(older)
-            except SyntaxError:
-                pass
+
+def parse(source: Source) -> tuple[ast.Module, str]:
+    """The tree of a source, and the text of the same length that `ast` read."""
+    try:
+        return parse_any(source.parsed)
+    except SyntaxError as error:
         raise SourceError(source.path, f"line {error.lineno}: {error.msg}") from error
     except (RecursionError, MemoryError, ValueError) as error:
         raise SourceError(source.path, f"cannot be parsed: {error or type(error).__name__}") from error
+
+
+def parse_any(text: str) -> tuple[ast.Module, str]:
+    """As `parse`. Syntax newer than the Python that runs this is read through LibCST."""
+    try:
+        return parse_text(text), text
+    except SyntaxError as error:
+        from codemods.newer_syntax import blank_newer_syntax
+
+        older = blank_newer_syntax(text)
+        if older is None:
+            raise
+        try:
+            return parse_text(older), older
+        except SyntaxError:
+            raise error from None
 
 
 def parse_text(text: str) -> ast.Module:

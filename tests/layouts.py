@@ -6,7 +6,6 @@ import codecs
 import io
 import re
 import tokenize
-from collections.abc import Callable
 from dataclasses import dataclass
 
 Files = dict[str, bytes]
@@ -42,24 +41,22 @@ def is_plain(files: Files) -> bool:
     return all(raw.isascii() and b"\r" not in raw and b"\f" not in raw for raw in files.values())
 
 
-def rename_torch(alias: str) -> Callable[[Files], Files]:
-    """Import torch under another name, in every file that says `import torch`."""
-
-    def rename(files: Files) -> Files:
-        return {path: rename_in(raw, alias) if path.endswith(".py") else raw for path, raw in files.items()}
-
-    return rename
+def imports_torch(raw: bytes) -> bool:
+    return re.search(rb"(?m)^import torch$", raw) is not None
 
 
-def rename_in(raw: bytes, alias: str) -> bytes:
-    text = raw.decode()
-    if not re.search(r"(?m)^import torch$", text):
-        return raw
+def rename_torch(files: Files, alias: str) -> Files:
+    """The files with torch imported under another name."""
+    return {path: rename_in(raw.decode(), alias).encode() for path, raw in files.items()}
+
+
+def rename_in(text: str, alias: str) -> str:
     lines = text.splitlines(keepends=True)
-    for token in reversed(list(tokenize.generate_tokens(io.StringIO(text).readline))):
-        line = lines[token.start[0] - 1]
-        if token.type == tokenize.NAME and token.string == "torch" and not re.match(r"\s*(import|from)\b", line):
-            start = token.start[1]
-            if not line[:start].rstrip().endswith("."):
-                lines[token.start[0] - 1] = line[:start] + alias + line[start + 5 :]
-    return re.sub(r"(?m)^import torch$", f"import torch as {alias}", "".join(lines)).encode()
+    names = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.string == "torch"]
+    for token in reversed(names):
+        row, start = token.start
+        line = lines[row - 1]
+        is_part = line[:start].rstrip().endswith(".") or re.match(r"\s*(import|from)\b", line)
+        if token.type == tokenize.NAME and not is_part:
+            lines[row - 1] = line[:start] + alias + line[start + len("torch") :]
+    return re.sub(r"(?m)^import torch$", f"import torch as {alias}", "".join(lines))

@@ -83,7 +83,7 @@ def test_what_is_imported_already_is_not_imported_again() -> None:
 
 def test_a_name_joins_the_import_of_its_module() -> None:
     before = "from pkg.names import (\n    A,  # first\n    B,\n)\n"
-    assert required(before, "pkg.names", "C") == ("C", before.replace("B,", "B, C,"))
+    assert required(before, "pkg.names", "C") == ("C", before.replace("B,", "B,\n    C,"))
 
 
 def test_an_import_in_a_function_is_not_enough() -> None:

@@ -26,7 +26,7 @@ SIGNATURES = {
     "(\n\t\tself, a, b=1\n\t)": "(\n\t\tself, a, b=1, NEW\n\t)",
     "(self, a,\n\t      b=1)": "(self, a,\n\t      b=1, NEW)",
     "(\n\t\tself,\n\t\ta,\n\t\t# the end\n\t)": "(\n\t\tself,\n\t\ta,\n\t\t# the end\n\t\tNEW,\n\t)",
-    "(\n\t\tself,\n\t\t*,\n\t\ta=1,  # a\n\t\t**k,\n\t)": "(\n\t\tself,\n\t\t*,\n\t\ta=1,  # a\n\t\tNEW,\n\t\t**k,\n\t)",
+    "(\n\t\tself,\n\t\ta=1,  # an a\n\t\t**kw,\n\t)": "(\n\t\tself,\n\t\ta=1,  # an a\n\t\tNEW,\n\t\t**kw,\n\t)",
 }
 
 

@@ -1,0 +1,199 @@
+"""What a project compiles with torch.compile, and which calls compiled code reaches. Static: by names only."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeGuard
+from weakref import WeakKeyDictionary
+
+from codemods.definitions import FUNCTIONS, Definitions, only_function
+from codemods.disabled import is_disabled
+from codemods.model import SourceError
+from codemods.module import Function, Module
+from codemods.project import Project
+
+COMPILERS = {"torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert"}
+IS_COMPILING = {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling"}
+MENTION = re.compile(rb"(?<!\bre)\.compile\s*[(,)\r\n]|\bimport\b[^\n]*\b(?:compile|optimize)|_dynamo\.optimize")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Region(Place):
+    """One place that asks for compilation. `fullgraph` is what it passes under that name; empty when it may break."""
+
+    fullgraph: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedCall(Place):
+    """A call that stands in compiled code."""
+
+    region: Region
+
+
+@dataclass
+class CompiledCode:
+    """The answer for one project, by path and symbol.
+
+    `unseen` are the regions of which it cannot be said what they compile.
+    """
+
+    entries: dict[tuple[str, str], Region] = field(default_factory=dict)
+    calls: dict[tuple[str, str], list[ReachedCall]] = field(default_factory=dict)
+    unseen: list[Region] = field(default_factory=list)
+
+    def calls_of(self, module: Module, function: Function) -> list[ReachedCall]:
+        """Every call of a function from compiled code, each line once, `fullgraph` ones before the others."""
+        found = self.calls.get((module.path, module.symbol(function)), [])
+        by_line = {(call.path, call.line): call for call in sorted(found, key=lambda call: bool(call.region.fullgraph))}
+        return [by_line[place] for place in sorted(by_line)]
+
+    def entry_of(self, module: Module, function: Function) -> Region | None:
+        """The region that compiles this very function, if one does."""
+        return self.entries.get((module.path, module.symbol(function)))
+
+
+_KNOWN: WeakKeyDictionary[Project, CompiledCode] = WeakKeyDictionary()
+
+
+def compiled_code(project: Project) -> CompiledCode:
+    """What the project compiles; worked out once for each project, and only from files that speak of compiling."""
+    project.was_asked = True
+    if project not in _KNOWN:
+        _KNOWN[project] = explore(project)
+    return _KNOWN[project]
+
+
+def explore(project: Project) -> CompiledCode:
+    answer = CompiledCode()
+    names = Definitions(project)
+    for module in modules_that_compile(project):
+        for region, target in regions(module):
+            entry = entry_point(names, module, target)
+            if entry is not None:
+                follow(names, entry, region, answer)
+            elif not is_method(target):
+                answer.unseen.append(region)
+    return answer
+
+
+def is_method(target: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether the request was `x.compile()`: on an unknown `x` that may be anybody's method."""
+    return isinstance(target, ast.Attribute) and target.attr == "compile"
+
+
+def modules_that_compile(project: Project) -> Iterator[Module]:
+    """The files that may ask torch for compilation; `re.compile` alone does not count."""
+    for path in sorted({*project.mentions("compile"), *project.mentions("optimize")}):
+        try:
+            raw = project.read(path)
+            if b"torch" in raw and MENTION.search(raw):
+                yield project.module(path)
+        except SourceError:
+            continue
+
+
+def regions(module: Module) -> Iterator[tuple[Region, ast.AST]]:
+    """Each request to compile, with the expression or the function that it is about."""
+    for function in module.nodes(*FUNCTIONS):
+        for decorator in function.decorator_list:
+            if asks_to_compile(module, decorator):
+                yield Region(module.path, decorator.lineno, fullgraph_of(module, decorator)), function
+    for call in module.nodes(ast.Call):
+        if (target := target_of(module, call)) is not None:
+            asked = call.func if isinstance(call.func, ast.Call) else call
+            yield Region(module.path, call.lineno, fullgraph_of(module, asked)), target
+
+
+def asks_to_compile(module: Module, node: ast.AST) -> bool:
+    """Whether it is `torch.compile`, `torch.compile(...)` without a target, or a `partial` of it."""
+    if isinstance(node, ast.Call):
+        is_partial = module.resolve(node.func) == "functools.partial" and bool(node.args)
+        node = node.args[0] if is_partial else node.func
+    return module.resolve(node) in COMPILERS
+
+
+def target_of(module: Module, call: ast.Call) -> ast.AST | None:
+    """What a call compiles: the `x` of `torch.compile(x)` and `torch.compile(...)(x)`; `x.compile` of `x.compile()`."""
+    dotted = module.resolve(call.func)
+    if dotted == "torch.compile":
+        named = [keyword.value for keyword in call.keywords if keyword.arg == "model"]
+        return next(iter([*call.args, *named]), None)
+    if isinstance(call.func, ast.Call) and asks_to_compile(module, call.func):
+        return call.args[0] if call.args else None
+    if dotted is None and isinstance(call.func, ast.Attribute) and call.func.attr == "compile":
+        return call.func
+    return None
+
+
+def fullgraph_of(module: Module, call: ast.AST) -> str:
+    """What is passed as `fullgraph` (`nopython` of old), as written; empty for False and for nothing."""
+    if module.resolve(getattr(call, "func", call)) == "torch._dynamo.optimize_assert":
+        return "True"
+    for keyword in getattr(call, "keywords", []):
+        if keyword.arg in ("fullgraph", "nopython"):
+            is_false = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+            return "" if is_false else module.code(keyword.value)
+    return ""
+
+
+def entry_point(names: Definitions, module: Module, target: ast.AST) -> tuple[Module, ast.AST] | None:
+    """The function where compiled code begins: the target itself, or `forward` of the module that it is."""
+    if isinstance(target, (*FUNCTIONS, ast.Lambda)):
+        return module, target
+    if is_method(target):
+        kind = names.instance(module, target.value)
+        return None if names.member(kind, "compile") else only_function(names.member(kind, "forward"))
+    found = only_function(names.denoted(module, target))
+    return found or only_function(names.member(names.instance(module, target), "forward"))
+
+
+def follow(names: Definitions, entry: tuple[Module, ast.AST], region: Region, answer: CompiledCode) -> None:
+    """Note every call that the entry reaches, through the project's own functions; disabled ones are not entered."""
+    todo, seen = [entry], {entry[1]}
+    if isinstance(entry[1], FUNCTIONS):
+        answer.entries[entry[0].path, entry[0].symbol(entry[1])] = region
+    for module, function in todo:
+        for node in traced_nodes(module, function):
+            callee = names.called(module, node) if isinstance(node, ast.Call) else names.read(module, node)
+            if callee is None:
+                continue
+            call = ReachedCall(module.path, getattr(node, "lineno", 0), region)
+            answer.calls.setdefault((callee[0].path, callee[0].symbol(callee[1])), []).append(call)
+            if callee[1] not in seen and not is_disabled(*callee):
+                seen.add(callee[1])
+                todo.append(callee)
+
+
+def traced_nodes(module: Module, function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function that run when it is compiled: not its decorators, nor what `is_compiling` shuts out."""
+    body = getattr(function, "body", [])
+    todo: list[ast.AST] = list(body) if isinstance(body, list) else [body]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, ast.If) and (shut := shut_out(module, node)) is not None:
+            todo += [node.test, *(node.orelse if shut is node.body else node.body)]
+        else:
+            todo += ast.iter_child_nodes(node)
+
+
+def shut_out(module: Module, node: ast.If) -> list[ast.stmt] | None:
+    """The branch that compiled code never takes."""
+    test, branch = node.test, node.orelse
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, branch = test.operand, node.body
+    asks = isinstance(test, ast.Call) and module.resolve(test.func) in IS_COMPILING
+    return branch if asks else None
