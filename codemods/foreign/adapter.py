@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from codemods.codemod import Codemod
+from codemods.difference import replacements
 from codemods.foreign.blame import blamed_on
-from codemods.foreign.difference import replacements
 from codemods.model import Edit, Finding, Safety, SourceError, Span
 from codemods.module import NEWLINE, Module, Scope
 from codemods.project import Project

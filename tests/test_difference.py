@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemods.foreign.difference import replacements
+from codemods.difference import replacements
 from codemods.model import Edit
 from codemods.source import splice_text
 

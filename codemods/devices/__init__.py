@@ -1,0 +1,1 @@
+"""Objects that move themselves to the device of their input."""

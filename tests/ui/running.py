@@ -1,0 +1,150 @@
+"""The command as a user runs it: in a process of its own, with pipes or on a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+COMMAND = Path(sys.executable).parent / "fullgraph"
+SAMPLE = Path(__file__).parent / "sample_codemod.py"
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+PATIENCE = 20
+UNSET = {"NO_COLOR", "FORCE_COLOR", "VISUAL", "COLUMNS", "LINES"}
+PROMPT = "[y,n,a,d,q,u,e,?] "
+
+FILES = {
+    "pyproject.toml": "[project]\nname = 'sample'\n",
+    "pkg/a.py": """\
+def one():
+    slow()
+    return 1
+
+
+class Thing:
+    def run(self, items):
+        for item in items:
+            slow(item)
+        slow(*items)
+        return slow()
+""",
+    "pkg/b.py": "from pkg.c import shared\n\n\ndef two():\n    shared()\n    slow()\n",
+    "pkg/c.py": "def shared():\n    return slow() or 1\n",
+}
+"""Seven findings: four safe calls, one unsafe, one left alone, and one rename over two files."""
+
+
+def write_project(root: Path, files: dict[str, str] | None = None) -> Path:
+    for path, text in (FILES if files is None else files).items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def texts(root: Path) -> dict[str, str]:
+    """Every file of the project that a codemod may change."""
+    return {f"pkg/{file.name}": file.read_text() for file in sorted((root / "pkg").glob("*.py"))}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a command ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+def arguments(command: str, *rest: str) -> list[str]:
+    """`check` and `fix` run the sample codemods."""
+    sample = ["--codemod", str(SAMPLE)] if command in ("check", "fix") else []
+    return [str(COMMAND), command, *sample, *rest]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in UNSET}
+    return {**kept, "EDITOR": "false", "TERM": "xterm", **changes}
+
+
+def run(root: Path, command: str, *rest: str, **changes: str) -> Result:
+    done = subprocess.run(
+        arguments(command, *rest), cwd=root, env=environment(**changes), capture_output=True, timeout=PATIENCE
+    )
+    result = Result(done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr))
+    assert "Traceback" not in result.err, result.err
+    return result
+
+
+class Terminal:
+    """The command on a pseudo terminal. `screen` is everything it has shown, without colours."""
+
+    def __init__(self, root: Path, command: str, *rest: str, columns: int = 100, **changes: str) -> None:
+        self.pid, self.descriptor = pty.fork()
+        if self.pid == 0:
+            os.chdir(root)
+            os.execve(COMMAND, arguments(command, *rest), environment(**changes))
+        self.resize(columns)
+        self.raw = b""
+        self.asked = 0
+
+    def resize(self, columns: int) -> None:
+        fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+
+    @property
+    def screen(self) -> str:
+        return ANSI.sub("", self.raw.decode(errors="replace")).replace("\r\n", "\n")
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether keys come one by one."""
+        return not termios.tcgetattr(self.descriptor)[3] & termios.ICANON
+
+    def expect(self, text: str, times: int = 1) -> None:
+        """Read until the screen holds a text so many times."""
+        deadline = time.monotonic() + PATIENCE
+        while self.screen.count(text) < times:
+            assert time.monotonic() < deadline, self.screen
+            assert self._read() or self.screen.count(text) >= times, self.screen
+
+    def _read(self) -> bool:
+        """Read what there is; False when the command has closed the terminal."""
+        if not select.select([self.descriptor], [], [], 0.1)[0]:
+            return True
+        try:
+            data = os.read(self.descriptor, 65536)
+        except OSError:  # how Linux says that nobody has the other end open
+            return False
+        self.raw += data
+        return bool(data)
+
+    def press(self, keys: str) -> None:
+        os.write(self.descriptor, keys.encode())
+
+    def answer(self, *keys: str) -> None:
+        """Press keys, each when it is asked for."""
+        for key in keys:
+            self.asked += 1
+            self.expect(PROMPT, self.asked)
+            self.press(key)
+
+    def end(self) -> int:
+        """Read to the end; the exit code."""
+        deadline = time.monotonic() + PATIENCE
+        while self._read():
+            if time.monotonic() > deadline:
+                os.kill(self.pid, signal.SIGKILL)
+                raise AssertionError(self.screen)
+        assert "Traceback" not in self.screen, self.screen
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.descriptor)
+        return os.waitstatus_to_exitcode(status)

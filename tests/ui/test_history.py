@@ -1,0 +1,133 @@
+"""What `log` and `undo` say and do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.ui.running import FILES, run, texts
+
+BEFORE = {path: text for path, text in FILES.items() if path.startswith("pkg/")}
+
+
+@pytest.fixture
+def fixed(project: Path) -> Path:
+    run(project, "fix", "--yes")
+    return project
+
+
+def test_log_names_runs_and_findings(fixed: Path) -> None:
+    lines = run(fixed, "log").out.splitlines()
+    assert lines[0].startswith("run 1  ")
+    assert lines[0].endswith("  5 findings in 3 files")
+    assert lines[1] == "  1.1    pkg/a.py:2  call_fast  one"
+
+
+def test_one_finding_in_one_file_is_said_so(project: Path) -> None:
+    run(project, "fix", "--yes", "pkg/b.py", "--select", "call_fast")
+    assert run(project, "log").out.splitlines()[0].endswith("  1 finding in 1 file")
+
+
+def test_log_before_anything_was_written_says_so(project: Path) -> None:
+    assert run(project, "log").out == f"Nothing has been written in {project} yet.\n"
+    assert json.loads(run(project, "log", "--format", "json").out) == []
+    assert not (project / ".fullgraph").exists()
+
+
+def test_undo_takes_back_the_last_run_and_says_how_to_have_it_again(fixed: Path) -> None:
+    after = texts(fixed)
+    result = run(fixed, "undo")
+    assert result.out == ("Took back run 1 in pkg/a.py, pkg/b.py, pkg/c.py. `fullgraph undo 2` brings it back.\n")
+    assert texts(fixed) == BEFORE
+    run(fixed, "undo", "2")
+    assert texts(fixed) == after
+
+
+def test_undo_of_single_findings_leaves_the_others(fixed: Path) -> None:
+    result = run(fixed, "undo", "1.1", "1.4")
+    assert result.out.startswith("Took back finding 1.1, finding 1.4 in ")
+    after = texts(fixed)
+    assert after["pkg/a.py"].count("fast()") == 1
+    assert after["pkg/c.py"] == "def shared():\n    return fast() or 1\n"
+    log = run(fixed, "log").out
+    assert log.count("(undone)") == 2
+    assert "undo of 1.1, 1.4" in log
+
+
+def test_undo_all_takes_back_every_run(project: Path) -> None:
+    run(project, "fix", "--yes", "pkg/b.py")
+    run(project, "fix", "--yes")
+    assert run(project, "undo", "--all").code == 0
+    assert texts(project) == BEFORE
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["7"], "there is no run 7; `fullgraph log` lists them"),
+        (["1.9"], "run 1 has no finding 1.9; `fullgraph log` lists them"),
+        (["1.0"], "run 1 has no finding 1.0"),
+        (["x"], "'x' names no run (3) and no finding of a run (3.1)"),
+        (["²"], "names no run"),
+        (["--path", "nope"], "nope: no such file or folder"),
+    ],
+)
+def test_wrong_names_are_one_line(fixed: Path, names: list[str], said: str) -> None:
+    after = texts(fixed)
+    result = run(fixed, "undo", *names)
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
+    assert result.err.count("\n") == 1
+    assert texts(fixed) == after
+
+
+def test_nothing_to_take_back_is_said(fixed: Path) -> None:
+    run(fixed, "undo")
+    result = run(fixed, "undo")
+    assert (result.code, result.err) == (2, "fullgraph: there is nothing to take back\n")
+    assert "1 has been taken back already" in run(fixed, "undo", "1").err
+
+
+def test_all_and_a_name_together_are_refused(fixed: Path) -> None:
+    assert run(fixed, "undo", "--all", "1").code == 2
+
+
+def test_edits_elsewhere_survive_an_undo(fixed: Path) -> None:
+    file = fixed / "pkg" / "a.py"
+    file.write_text("mine = 1\n\n\n" + file.read_text())
+    assert run(fixed, "undo").code == 0
+    assert texts(fixed)["pkg/a.py"] == "mine = 1\n\n\n" + BEFORE["pkg/a.py"]
+
+
+def test_a_conflict_is_refused_with_its_lines(fixed: Path) -> None:
+    file = fixed / "pkg" / "a.py"
+    file.write_text(file.read_text().replace("    fast()\n", "    fast(mine)\n", 1))
+    after = texts(fixed)
+    result = run(fixed, "undo")
+    assert result.code == 2
+    assert "edited since at pkg/a.py:2; nothing was changed. `--conflict markers` writes both" in result.err
+    assert texts(fixed) == after
+
+
+def test_a_conflict_with_markers_names_the_files_to_look_at(fixed: Path) -> None:
+    file = fixed / "pkg" / "a.py"
+    file.write_text(file.read_text().replace("    fast()\n", "    fast(mine)\n", 1))
+    result = run(fixed, "undo", "--conflict", "markers")
+    assert result.code == 0
+    assert "Both versions stand in pkg/a.py: look for <<<<<<<" in result.out
+    assert "<<<<<<< now\n    fast(mine)\n=======\n    slow()\n>>>>>>> undone\n" in texts(fixed)["pkg/a.py"]
+    assert texts(fixed)["pkg/b.py"] == BEFORE["pkg/b.py"]
+
+
+def test_the_project_is_found_from_below_and_by_path(fixed: Path) -> None:
+    assert run(fixed / "pkg", "log").out == run(fixed.parent, "log", "project/pkg/a.py").out
+    assert run(fixed.parent, "undo", "--path", "project").code == 0
+    assert texts(fixed) == BEFORE
+
+
+def test_an_interrupted_run_is_settled_and_told(fixed: Path) -> None:
+    entry = fixed / ".fullgraph" / "runs" / "1" / "entry.json"
+    entry.write_text(entry.read_text().replace('"done"', '"writing"'))
+    assert "fullgraph: run 1 had been interrupted: finished\n" in run(fixed, "log").err
