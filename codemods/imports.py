@@ -83,8 +83,7 @@ class Imports:
                     and self.origin(node) == dotted_module
                     and node.names[0].name != "*"
                 ):
-                    end = self.module.span(node.names[-1]).end
-                    return name, (self.module.insert(end, f", {name}"),)
+                    return name, (insert_name(self.module, node, name),)
         line = f"from {dotted_module} import {name}" if name else f"import {dotted_module}"
         return name or dotted_module, (insert_import(self.module, line, dotted_module),)
 
@@ -94,6 +93,25 @@ class Imports:
 
 def first_name(dotted: str) -> ast.Name:
     return ast.Name(dotted.partition(".")[0])
+
+
+def insert_name(module: Module, node: ast.ImportFrom, name: str) -> Edit:
+    """One more name in a `from` import: in order where the names are in order, on its own line where each has one."""
+    names = [alias.name for alias in node.names]
+    for order in (by_kind, str.lower, str):
+        later = [alias for alias in node.names if order(alias.name) > order(name)]
+        if names == sorted(names, key=order) and later:
+            gap = "\n" + module.indent(later[0]) if module.begins_line(later[0]) else " "
+            return module.insert(module.span(later[0]).start, f"{name},{gap}")
+    last = node.names[-1]
+    gap = "\n" + module.indent(last) if module.begins_line(last) else " "
+    return module.insert(module.span(last).end, f",{gap}{name}")
+
+
+def by_kind(name: str) -> str:
+    """The order of import sorters: CONSTANTS, then Classes, then the rest."""
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    return f"{kind}{name}"
 
 
 def insert_import(module: Module, line: str, dotted_module: str) -> Edit:
@@ -125,9 +143,8 @@ def leading_imports(module: Module) -> list[ast.Import | ast.ImportFrom]:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             if module.begins_line(node) and getattr(node, "module", "") != "__future__":
                 found.append(node)
-        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            if found or not isinstance(node, (ast.Assign, ast.AnnAssign, ast.If, ast.Try)):
-                break
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or found:
+            break
     return found
 
 

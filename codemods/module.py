@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar, overload
@@ -18,6 +19,25 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 NODE = TypeVar("NODE", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+PLAIN = {
+    *("ctx", "op", "ops", "id", "attr", "kind", "name", "asname", "level", "module", "type_comment", "simple"),
+    *("is_async", "conversion", "arg", "rest", "kwd_attrs"),
+}
+"""Fields that never hold a node with a place in the text."""
+
+
+class ChildFields(dict[type[ast.AST], tuple[str, ...]]):
+    """For each class of nodes the fields that hold nodes. Operators and contexts do not count: they stand nowhere."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        is_leaf = kind in (ast.Constant, ast.Global, ast.Nonlocal, ast.MatchSingleton)
+        self[kind] = () if is_leaf else tuple(field for field in kind._fields if field not in PLAIN)
+        return self[kind]
+
+
+CHILDREN = ChildFields()
 
 
 class Module:
@@ -110,21 +130,22 @@ class Module:
 
     @cached_property
     def _index(self) -> tuple[dict[type[ast.AST], list[ast.AST]], dict[ast.AST, ast.AST]]:
-        by_type: dict[type[ast.AST], list[ast.AST]] = {}
+        by_type: dict[type[ast.AST], list[ast.AST]] = defaultdict(list)
         parents: dict[ast.AST, ast.AST] = {}
         todo: list[ast.AST] = [self.tree]
         for node in todo:
-            by_type.setdefault(node.__class__, []).append(node)
-            for value in node.__dict__.values():
+            kind = node.__class__
+            by_type[kind].append(node)
+            for field in CHILDREN[kind]:
+                value = getattr(node, field)
                 if value.__class__ is list:
-                    children = [child for child in value if isinstance(child, ast.AST)]
-                elif isinstance(value, ast.AST) and value._fields:
-                    children = [value]
-                else:
-                    continue
-                for child in children:
-                    parents[child] = node
-                todo += children
+                    for child in value:
+                        if child is not None:
+                            parents[child] = node
+                            todo.append(child)
+                elif value is not None:
+                    parents[value] = node
+                    todo.append(value)
         return by_type, parents
 
     @cached_property

@@ -35,6 +35,7 @@ class Project:
     # One file
 
     def read(self, path: str) -> bytes:
+        self.was_asked = True
         if path in self.overlay:
             return self.overlay[path]
         try:
@@ -47,6 +48,7 @@ class Project:
 
     def module(self, path: str, raw: bytes | None = None) -> Module:
         """The parsed file; kept, because cross-file codemods come back to it. `raw` saves reading it again."""
+        self.was_asked = True
         if path not in self._modules:
             try:
                 source = decode(path, self.read(path) if raw is None else raw)
@@ -99,6 +101,14 @@ class Project:
                 position += 1
             position = haystack.find(needle, position)
         return found
+
+    def matches(self, pattern: re.Pattern[bytes]) -> list[tuple[str, re.Match[bytes]]]:
+        """Every match of a pattern in the bytes of all files, with the file that it begins in."""
+        from bisect import bisect_right
+
+        self.was_asked = True
+        haystack, starts = self._haystack
+        return [(self.files[bisect_right(starts, m.start()) - 1], m) for m in pattern.finditer(haystack)]
 
     def modules_mentioning(self, name: str) -> list[Module]:
         """The parsed files that mention a name. One that cannot be parsed raises: its uses cannot be seen."""

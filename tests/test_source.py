@@ -76,11 +76,13 @@ def test_what_python_refuses_is_refused_with_the_reason(raw: bytes, reason: str)
     assert caught.value.path == "module.py"
 
 
-@pytest.mark.parametrize(
-    "codec",
-    ["utf-7", "rot13", "base64", "hex", "zlib", "bz2", "uu", "quopri", "unicode_escape", "raw_unicode_escape"]
-    + ["punycode", "undefined", "utf-16", "utf-16-le", "utf-32", "cp037", "cp500", "hz"],
-)
+REFUSED_CODECS = [
+    *("utf-7", "rot13", "base64", "hex", "zlib", "bz2", "uu", "quopri", "unicode_escape", "raw_unicode_escape"),
+    *("punycode", "undefined", "utf-16", "utf-16-le", "utf-32", "cp037", "cp500", "hz"),
+]
+
+
+@pytest.mark.parametrize("codec", REFUSED_CODECS)
 def test_codecs_in_which_ascii_means_something_else_are_refused(codec: str) -> None:
     raw = f"# coding: {codec}\nx = '+AGE-' '\\\\x41 \\\\u0041' ~{{}}\n".encode()
     with pytest.raises(SourceError):

@@ -21,6 +21,7 @@ def dump_finding(finding: Finding) -> dict[str, Any]:
         "left_alone": finding.left_alone,
         "notes": list(finding.notes),
         "key": finding.key,
+        "ticket": finding.ticket,
         "span": [finding.span.start, finding.span.end],
         "edits": [dump_edit(edit) for edit in finding.edits],
     }

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterator, Mapping
 
 from codemods.model import FullgraphError
 
 CONTEXT = 3
+LONG = 5_000
+"""Lines from which on common lines anchor nothing: the time would grow with the square of their number."""
+
 NO_NEWLINE = b"\\ No newline at end of file\n"
-HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+")
+HUNK = re.compile(rb"^@@ -(\d+)(?:,\d+)? \+")
+SECTION = re.compile(rb"""(?m)^(?=--- "?a/[^\n]*\n\+\+\+ "?b/[^\n]*\n(?:#[^\n]*\n)*(?:@@ |--- |\Z))""")
+SPECIAL = {b"\n": rb"\n", b"\t": rb"\t", b"\r": rb"\r", b'"': rb"\"", b"\\": rb"\\"}
 
 
 def patch(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bytes:
@@ -20,9 +26,17 @@ def patch(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bytes:
 
 
 def file_patch(path: str, before: bytes, after: bytes) -> bytes:
-    tab = "\t" if " " in path else ""
-    head = f"--- a/{path}{tab}\n+++ b/{path}{tab}\n".encode()
+    head = b"--- %s\n+++ %s\n" % (quoted("a/" + path), quoted("b/" + path))
     return head + b"".join(hunks(split_lines(before), split_lines(after)))
+
+
+def quoted(path: str) -> bytes:
+    """A path as git writes it: in quotes if it holds a quote, a backslash or a control character."""
+    raw = os.fsencode(path)
+    special = re.compile(rb'["\\\x00-\x1f\x7f]')
+    if special.search(raw):
+        return b'"' + special.sub(lambda found: SPECIAL.get(found[0], b"\\%03o" % ord(found[0])), raw) + b'"'
+    return raw + (b"\t" if b" " in raw else b"")
 
 
 def split_lines(data: bytes) -> list[bytes]:
@@ -35,7 +49,8 @@ def hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
     while same < min(len(old), len(new)) and old[same] == new[same]:
         same += 1
     start = max(0, same - CONTEXT)
-    matcher = difflib.SequenceMatcher(None, old[start:], new[start:], autojunk=False)
+    is_long = len(old) > LONG
+    matcher = difflib.SequenceMatcher(None, old[start:], new[start:], autojunk=is_long)
     for group in matcher.get_grouped_opcodes(CONTEXT):
         first, last = group[0], group[-1]
         old_range = span_of(start + first[1], start + last[2])
@@ -64,11 +79,15 @@ def marked(sign: bytes, lines: list[bytes]) -> Iterator[bytes]:
 def apply_patch(before: Mapping[str, bytes], edited: bytes) -> dict[str, bytes]:
     """What the files become under a patch that a person has edited. Counts in its headers may be wrong by then."""
     after = dict(before)
-    for section in re.split(rb"(?m)^(?=--- a/)", edited)[1:]:
-        path = section.partition(b"\n")[0][len("--- a/") :].rstrip(b"\t\r").decode()
-        if path not in before:
-            raise FullgraphError(f"the edited patch names {path}, which is not part of this finding")
-        after[path] = apply_hunks(path, split_lines(before[path]), section)
+    named = {quoted("a/" + path).rstrip(b"\t"): path for path in before}
+    preamble, *sections = SECTION.split(edited if edited.endswith(b"\n") else edited + b"\n")
+    if re.search(rb"(?m)^@@ ", preamble):
+        raise FullgraphError("the edited patch has lost the line `--- a/...` that names the file")
+    for section in sections:
+        name = section.partition(b"\n")[0].removeprefix(b"--- ").rstrip(b"\t\r")
+        if name not in named:
+            raise FullgraphError(f"the edited patch names {os.fsdecode(name[2:])}, which is not part of this finding")
+        after[named[name]] = apply_hunks(named[name], split_lines(before[named[name]]), section)
     return after
 
 
@@ -77,22 +96,34 @@ def apply_hunks(path: str, old: list[bytes], section: bytes) -> bytes:
     position = 0
     for hunk in re.split(rb"(?m)^(?=@@ )", section)[1:]:
         header, *body = split_lines(hunk)
-        match = HUNK.match(header)
-        if not match:
-            raise FullgraphError(f"{path}: {header.decode(errors='replace').strip()!r} is no hunk header")
-        start = int(match[1]) - (0 if match[2] == b"0" else 1)
-        result += old[position:start]
-        position = start
-        for line in without_missing_newlines(body):
-            sign, text = line[:1], line[1:]
-            if sign in (b" ", b"-", b"\n"):
-                text = text if sign != b"\n" else b"\n"
-                if position >= len(old) or old[position] != text:
-                    raise FullgraphError(f"{path}: the edited patch does not fit at line {position + 1}")
-                position += 1
-            if sign in (b" ", b"+", b"\n"):
-                result.append(text)
+        lines = list(signed_lines(path, body))
+        taken = [text for sign, text in lines if sign in b" -"]
+        start = first_line(path, header, is_insertion=not taken)
+        if start < position or old[start : start + len(taken)] != taken:
+            raise FullgraphError(f"{path}: the edited patch does not fit at line {start + 1}")
+        result += [*old[position:start], *(text for sign, text in lines if sign in b" +")]
+        position = start + len(taken)
     return b"".join([*result, *old[position:]])
+
+
+def first_line(path: str, header: bytes, is_insertion: bool) -> int:
+    """The index of the line that a hunk begins at; one that takes no line stands behind the line that it names."""
+    match = HUNK.match(header)
+    if not match:
+        raise FullgraphError(f"{path}: {header.decode(errors='replace').strip()!r} is no hunk header")
+    return int(match[1]) if is_insertion else max(0, int(match[1]) - 1)
+
+
+def signed_lines(path: str, body: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """The hunk's lines apart from their signs. An editor may have taken the blank off an empty line."""
+    for line in without_missing_newlines(body):
+        if line in (b"\n", b"\r\n"):
+            yield b" ", line
+        elif line[:1] in (b" ", b"+", b"-"):
+            yield line[:1], line[1:]
+        else:
+            shown = line.decode(errors="replace").strip()
+            raise FullgraphError(f"{path}: {shown!r} in the edited patch begins with none of `+`, `-` and a blank")
 
 
 def without_missing_newlines(body: list[bytes]) -> list[bytes]:
@@ -100,7 +131,7 @@ def without_missing_newlines(body: list[bytes]) -> list[bytes]:
     lines: list[bytes] = []
     for line in body:
         if line.startswith(b"\\"):
-            lines[-1] = lines[-1].removesuffix(b"\n")
+            lines[-1:] = [last.removesuffix(b"\n") for last in lines[-1:]]
         elif not line.startswith(b"#"):
             lines.append(line)
     return lines

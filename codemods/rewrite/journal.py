@@ -14,16 +14,17 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from codemods.model import Change, Finding, FullgraphError
+from codemods.model import Change, Finding, FullgraphError, SourceError
 from codemods.rewrite.as_json import dump_finding, load_finding
-from codemods.rewrite.atomic import remove_leftover, replace_file, sync_folder, write_synced
+from codemods.rewrite.atomic import is_writable, remove_leftover, replace_file, sync_folder, sync_tree, write_synced
+from codemods.rewrite.lock import locked, told_in_one_line
+from codemods.rewrite.merge import merge
 
 FOLDER = ".fullgraph"
 VERSION = 1
@@ -67,8 +68,17 @@ class Journal:
     # Reading
 
     def runs(self) -> list[Run]:
-        """All finished runs, oldest first."""
-        return [run for run in map(self._read, self._numbers()) if run and run.state == DONE]
+        """All finished runs, oldest first. One whose entry is damaged is named and left out."""
+        found = []
+        for number in self._numbers():
+            try:
+                run = self._read(number)
+            except FullgraphError as error:
+                print(f"fullgraph: run {number} is left out: {error}", file=sys.stderr)
+                continue
+            if run and run.state == DONE:
+                found.append(run)
+        return found
 
     def run(self, number: int) -> Run:
         run = self._read(number)
@@ -78,7 +88,10 @@ class Journal:
 
     def bytes_of(self, run: Run, side: str, path: str) -> bytes:
         """A file as it was `before` a run or `after` it."""
-        return (self._run_folder(run.number) / side / path).read_bytes()
+        try:
+            return (self._run_folder(run.number) / side / path).read_bytes()
+        except OSError as error:
+            raise FullgraphError(f"run {run.number} has lost its copy of {path}: {error.strerror}") from error
 
     def _numbers(self) -> list[int]:
         runs = self.folder / "runs"
@@ -94,10 +107,12 @@ class Journal:
             held = json.loads(file.read_bytes())
             findings = tuple(load_finding(finding) for finding in held["findings"])
             undoes, paths = tuple(held["undoes"]), tuple(held["paths"])
+            if any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
+                raise ValueError("a path that leads out of the project")
             return Run(number, held["kind"], held["started"], held["state"], paths, findings, undoes)
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise FullgraphError(
                 f"{file} is damaged ({error!r}); before/ and after/ beside it hold the files"
             ) from error
@@ -106,18 +121,20 @@ class Journal:
 
     def write(self, change: Change, kind: str = "fix", undoes: tuple[str, ...] = ()) -> Run:
         """Write a change: all of it or, when anything goes wrong, nothing of it."""
-        with self._locked():
-            self._recover()
+        with locked(self.folder, self.wait_seconds), told_in_one_line("nothing was written"):
+            if recovery := self._recover():
+                print(f"fullgraph: run {recovery.run} had been interrupted: {recovery.outcome}", file=sys.stderr)
             for path, before in change.before.items():
                 self._check(path, before)
             run = self._begin(change, kind, undoes)
             try:
                 for path, after in change.after.items():
                     replace_file(self.root / path, after)
+                return self._close(run, DONE)
             except BaseException:
-                self._roll_back(run)
+                with told_in_one_line(f"run {run.number} is written in part; the next command finishes it"):
+                    self._roll_back(run)
                 raise
-            return self._close(run, DONE)
 
     def _check(self, path: str, expected: bytes) -> None:
         """A file must be as it was when the change was made, and it must be allowed to change."""
@@ -125,26 +142,41 @@ class Journal:
         try:
             current = file.read_bytes()
         except OSError as error:
-            raise FullgraphError(f"{path}: {error.strerror}; nothing was written") from error
+            raise SourceError(path, f"{error.strerror}; nothing was written") from error
         if current != expected:
-            raise FullgraphError(f"{path}: changed on disk meanwhile; nothing was written")
-        if not file.stat().st_mode & 0o222 or not os.access(file, os.W_OK) or not os.access(file.parent, os.W_OK):
-            raise FullgraphError(f"{path}: not writable; nothing was written")
+            raise SourceError(path, "changed on disk meanwhile; nothing was written")
+        if file.is_symlink():
+            raise SourceError(path, "has become a link; nothing was written")
+        if not is_writable(file):
+            raise SourceError(path, "not writable; nothing was written")
 
     def _begin(self, change: Change, kind: str, undoes: tuple[str, ...]) -> Run:
         number = max(self._numbers(), default=0) + 1
         started = datetime.now().astimezone().isoformat(timespec="seconds")
         run = Run(number, kind, started, WRITING, tuple(change.after), change.applied, undoes)
-        folder = self._run_folder(number)
-        for side, files in (("before", change.before), ("after", change.after)):
-            for path, data in files.items():
-                write_synced(folder / side / path, data)
-        self._save(run)
-        sync_folder(folder.parent)
+        try:
+            self._put_on_disk(run, change)
+        except BaseException:
+            shutil.rmtree(self._run_folder(number), ignore_errors=True)
+            raise
         return run
 
+    def _put_on_disk(self, run: Run, change: Change) -> None:
+        """The copies first, the entry that makes them count last; every folder on the way is synced too."""
+        folder = self._run_folder(run.number)
+        folder.mkdir(parents=True)
+        for side, files in (("before", change.before), ("after", change.after)):
+            for path, data in files.items():
+                copy = folder / side / path
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                write_synced(copy, data, self.root / path)
+        sync_tree(folder)
+        for outer in (folder.parent, self.folder, self.root):
+            sync_folder(outer)
+        self._save(run)
+
     def _close(self, run: Run, state: str) -> Run:
-        closed = Run(run.number, run.kind, run.started, state, run.paths, run.findings, run.undoes)
+        closed = replace(run, state=state)
         self._save(closed)
         return closed
 
@@ -165,42 +197,65 @@ class Journal:
 
     def recover(self) -> Recovery | None:
         """Finish or roll back a run that was interrupted, unless its process is still at it."""
-        if not self._numbers() or not self._is_interrupted(self._numbers()[-1]):
+        if not self._numbers() or self._is_settled(self._numbers()[-1]):
             return None
-        with self._locked():
+        with locked(self.folder, self.wait_seconds), told_in_one_line("an interrupted run is still to be finished"):
             return self._recover()
 
-    def _is_interrupted(self, number: int) -> bool:
-        run = self._read(number)
-        return run is None or run.state == WRITING
+    def _is_settled(self, number: int) -> bool:
+        try:
+            run = self._read(number)
+        except FullgraphError:
+            return False
+        return run is not None and run.state != WRITING
 
     def _recover(self) -> Recovery | None:
         number = max(self._numbers(), default=0)
-        if not number or not self._is_interrupted(number):
+        if not number or self._is_settled(number):
             return None
-        run = self._read(number)
+        try:
+            run = self._read(number)
+        except FullgraphError as error:
+            return self._set_aside(number, error)
         if run is None:
             shutil.rmtree(self._run_folder(number))
             return Recovery(number, "had touched nothing yet; dropped")
         before, after = self._sides(run)
+        if any(self._current(path) not in (before[path], after[path]) for path in run.paths):
+            stuck = self._roll_back(run)
+            said = f"; it could not be taken out of {', '.join(stuck)}" if stuck else ""
+            return Recovery(number, f"rolled back, because a file has been edited since{said}", run.paths)
         for path in run.paths:
             remove_leftover(self.root / path)
-        if all(self._current(path) in (before[path], after[path]) for path in run.paths):
-            for path in run.paths:
-                if self._current(path) != after[path]:
-                    replace_file(self.root / path, after[path])
-            self._close(run, DONE)
-            return Recovery(number, "finished", run.paths)
-        self._roll_back(run)
-        return Recovery(number, "rolled back, because a file has been edited since", run.paths)
+            if self._current(path) != after[path]:
+                replace_file(self.root / path, after[path])
+        self._close(run, DONE)
+        return Recovery(number, "finished", run.paths)
 
-    def _roll_back(self, run: Run) -> None:
+    def _set_aside(self, number: int, error: FullgraphError) -> Recovery:
+        """Keep a run that nobody can read where it is in nobody's way."""
+        aside = self._run_folder(number).with_name(f"{number}.damaged")
+        while aside.exists():
+            aside = aside.with_name(f"{aside.name}.")
+        os.rename(self._run_folder(number), aside)
+        return Recovery(number, f"{error}; it was set aside as {aside.name}")
+
+    def _roll_back(self, run: Run) -> list[str]:
+        """Take the run out of every file, also where it has been edited since; the places where that cannot be."""
         before, after = self._sides(run)
+        stuck: list[str] = []
         for path in run.paths:
             remove_leftover(self.root / path)
-            if self._current(path) == after[path] != before[path]:
-                replace_file(self.root / path, before[path])
+        for path in run.paths:
+            current = self._current(path)
+            if current in (None, before[path]):
+                continue
+            merged, conflicts = merge(path, after[path], current or b"", before[path])
+            stuck += map(str, conflicts)
+            if not conflicts and merged != current:
+                replace_file(self.root / path, merged)
         self._close(run, ROLLED_BACK)
+        return stuck
 
     def _sides(self, run: Run) -> tuple[Mapping[str, bytes], Mapping[str, bytes]]:
         before = {path: self.bytes_of(run, "before", path) for path in run.paths}
@@ -211,40 +266,3 @@ class Journal:
             return (self.root / path).read_bytes()
         except OSError:
             return None
-
-    # One at a time
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the project's lock, which dies with the process. Who waits is told for whom."""
-        from filelock import FileLock, Timeout
-
-        self._make_folder()
-        lock = FileLock(self.folder / "lock")
-        holder = self.folder / "holder"
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            who = holder.read_text() if holder.exists() else "another process"
-            print(f"fullgraph: waiting for {who}", file=sys.stderr)
-            try:
-                lock.acquire(timeout=self.wait_seconds)
-            except Timeout:
-                raise FullgraphError(f"{self.folder} is locked by {who}; nothing was written") from None
-        try:
-            holder.write_text(f"process {os.getpid()} ({' '.join(sys.argv[:2])})")
-            yield
-        finally:
-            holder.unlink(missing_ok=True)
-            lock.release()
-
-    def _make_folder(self) -> None:
-        try:
-            self.folder.mkdir(exist_ok=True)
-            ignore = self.folder / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text("*\n")
-        except OSError as error:
-            raise FullgraphError(
-                f"{self.folder}: cannot keep a journal: {error.strerror}; nothing was written"
-            ) from error

@@ -5,24 +5,40 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from codemods.codemod import Codemod
 from codemods.model import Change, Edit, Finding, SourceError
 from codemods.module import Module
 from codemods.project import Project
 from codemods.rewrite.find import find
+from codemods.source import decode
 
 OVERLAPS = "overlaps"
 
 
 def plan(chosen: Sequence[Finding], project: Project, codemods: Sequence[Codemod]) -> Change:
     """The change that these findings make together; those that cannot be part of it are left out with the reason."""
+    project = project.laid_over(readable(touched(chosen), project))  # every look at a file sees the same bytes
     left_out: list[tuple[Finding, str]] = []
     applied = without_clashes(chosen, left_out)
-    applied = without_failures(applied, project, left_out)
-    applied = without_repeats(applied, project, codemods, left_out)
+    while True:
+        applied = without_failures(applied, project, left_out)
+        calm = without_repeats(applied, project, codemods, left_out)
+        if calm == applied:
+            break
+        applied = calm
     before = {path: project.read(path) for path in touched(applied)}
     return Change(before, splice_all(applied, project), tuple(applied), tuple(left_out))
+
+
+def readable(paths: Iterable[str], project: Project) -> dict[str, bytes]:
+    """The bytes of the files that can be read; a finding that needs another one fails, with the reason."""
+    found: dict[str, bytes] = {}
+    for path in paths:
+        with suppress(SourceError):
+            found[path] = project.read(path)
+    return found
 
 
 def touched(findings: Iterable[Finding]) -> list[str]:
@@ -56,7 +72,7 @@ def without_failures(chosen: Sequence[Finding], project: Project, left_out: list
         return list(chosen)
     applied: list[Finding] = []
     for finding in chosen:
-        reason = why_not([*applied, finding], project)
+        reason = why_not([*applied, finding], project, touched([finding]))
         if reason:
             left_out.append((finding, reason))
         else:
@@ -64,17 +80,19 @@ def without_failures(chosen: Sequence[Finding], project: Project, left_out: list
     return applied
 
 
-def why_not(findings: Sequence[Finding], project: Project) -> str:
-    """Why these findings cannot be written together, or nothing."""
+def why_not(findings: Sequence[Finding], project: Project, paths: Sequence[str] | None = None) -> str:
+    """Why these findings cannot be written together, or nothing. `paths` are the files to look at, else all."""
+    edits = {edit for finding in findings for edit in finding.edits}
     try:
-        for finding in findings:
-            for edit in finding.edits:
-                if project.module(edit.path).is_blanked(edit.span):
-                    return f"{edit.path}: the edit touches syntax that this Python cannot read"
-        for path, raw in splice_all(findings, project).items():
-            Module(project.laid_over({path: raw}).source(path))
+        for path in touched(findings) if paths is None else paths:
+            here = on_path(path, edits)
+            if any(project.module(path).is_blanked(edit.span) for edit in here):
+                return f"{path}: the edit touches syntax that this Python cannot read"
+            Module(decode(path, project.source(path).splice(here)))
     except SourceError as error:
         return f"the result would not be valid: {error}"
+    except ValueError as error:
+        return f"its own edits do not fit together: {error}"
     return ""
 
 
@@ -84,7 +102,7 @@ def without_repeats(
     """The findings that a second run would not meet again in another shape."""
     by_name = {codemod.name: codemod for codemod in codemods}
     used = [by_name[name] for name in sorted({finding.codemod for finding in chosen}) if name in by_name]
-    paths = touched(chosen)
+    paths = sorted({path for finding in chosen for path in places(finding)})
     expected = count_fixable(project, paths, used) - Counter(identity(finding) for finding in chosen)
     surprising = count_fixable(project.laid_over(splice_all(chosen, project)), paths, used) - expected
     if not surprising:
@@ -92,11 +110,16 @@ def without_repeats(
     restless = {(codemod, path) for codemod, path, *_ in surprising}
     applied: list[Finding] = []
     for finding in chosen:
-        if any((finding.codemod, path) in restless for path in finding.paths()):
+        if any((finding.codemod, path) in restless for path in places(finding)):
             left_out.append((finding, "refused: a second run would change the result again"))
         else:
             applied.append(finding)
     return applied
+
+
+def places(finding: Finding) -> set[str]:
+    """Every file that has to do with a finding: where it stands, and where it edits."""
+    return {finding.path, *finding.paths()}
 
 
 def count_fixable(project: Project, paths: Sequence[str], codemods: Sequence[Codemod]) -> Counter[tuple[str, ...]]:

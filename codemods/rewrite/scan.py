@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import os
+import signal
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from codemods.codemod import Codemod
+from codemods.foreign.blame import in_one_line
+from codemods.model import SourceError
 from codemods.project import Project
-from codemods.rewrite.cache import Cache
+from codemods.rewrite.cache import Cache, digest_bytes
 from codemods.rewrite.find import FileResult, find
 from codemods.rewrite.walk import Entry, Tree
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 WORTH_A_PROCESS = 1_000_000
 """Bytes of source below which starting processes takes longer than reading the files."""
@@ -84,12 +89,16 @@ def ask_in_process(entries: list[Entry], project: Project, codemods: Sequence[Co
 
 
 def ask_one(project: Project, path: str, codemods: Sequence[Codemod]) -> Asked:
+    """One file's result, whatever happens. It is not cached (no digest) when the file could not be read."""
+    digest = ""
     try:
         raw = project.read(path)
+        digest = digest_bytes(raw)
+        return path, digest, find(project, path, codemods, raw)
+    except SourceError as error:
+        return path, digest, FileResult(path, error=error.reason)
     except Exception as error:
-        return path, "", FileResult(path, error=getattr(error, "reason", str(error)))
-    digest = hashlib.sha256(raw).hexdigest()[:32]
-    return path, digest, find(project, path, codemods, raw)
+        return path, "", FileResult(path, error=in_one_line(error))
 
 
 # The pool: paths in, plain values out
@@ -98,18 +107,55 @@ _worker: tuple[Project, Sequence[Codemod]]
 
 
 def ask_in_pool(entries: list[Entry], project: Project, codemods: Sequence[Codemod], workers: int) -> Iterator[Asked]:
-    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures import as_completed
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import active_children
 
-    arguments = (project.root, project.files, codemods)
     gc.freeze()
-    with ProcessPoolExecutor(workers, initializer=start_worker, initargs=arguments) as pool:
-        waiting = [pool.submit(work, chunk) for chunk in chunks(entries)]
-        for done in as_completed(waiting):
-            yield from done.result()
+    lost: list[str] = []
+    with pool_of(workers, project, codemods) as pool:
+        waiting = {pool.submit(work, chunk): chunk for chunk in chunks(entries)}
+        try:
+            for done in as_completed(waiting):
+                try:
+                    yield from done.result()
+                except BrokenProcessPool:
+                    lost += waiting[done]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in active_children():
+                child.terminate()
+            raise
+    yield from ask_apart(sorted(lost), project, codemods)
+
+
+def ask_apart(paths: list[str], project: Project, codemods: Sequence[Codemod]) -> Iterator[Asked]:
+    """Ask again about files with which a process died: in halves, until the file that it dies of stands alone."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    if not paths:
+        return
+    try:
+        with pool_of(1, project, codemods) as pool:
+            yield from pool.submit(work, paths).result()
+    except BrokenProcessPool:
+        if len(paths) == 1:
+            yield paths[0], "", FileResult(paths[0], error="a codemod ended the process that asked it about this file")
+        else:
+            half = len(paths) // 2
+            yield from ask_apart(paths[:half], project, codemods)
+            yield from ask_apart(paths[half:], project, codemods)
+
+
+def pool_of(workers: int, project: Project, codemods: Sequence[Codemod]) -> ProcessPoolExecutor:
+    from concurrent.futures import ProcessPoolExecutor
+
+    return ProcessPoolExecutor(workers, initializer=start_worker, initargs=(project.root, project.files, codemods))
 
 
 def start_worker(root: Path, files: Sequence[str], codemods: Sequence[Codemod]) -> None:
     global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that the user started
     gc.disable()
     _worker = Project(root, files), codemods
 

@@ -12,8 +12,8 @@ from codemods.codemod import Codemod
 from codemods.model import Finding
 from codemods.module import Module
 
-MARK = b"fullgraph: ignore"
-COMMENT = re.compile(r"#\s*fullgraph: ignore\[([^\]]*)\]")
+MARK = b"fullgraph:"
+COMMENT = re.compile(r"#\s*fullgraph:\s*ignore\b(?:\[([^\]]*)\])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,17 @@ def is_known(name: str) -> bool:
 
 
 def suppressions_in(module: Module) -> Iterator[Suppression]:
-    """The suppressions in the comments of a module; the same words in a string are no suppression."""
+    """The suppressions in the comments of a module; the same words in a string are no suppression.
+
+    A comment that names no codemod silences none: its name is empty.
+    """
+    text = io.StringIO(module.source.parsed, newline=None)  # lines end where Python ends them, at a lone CR too
     try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(module.source.parsed).readline))
+        tokens = list(tokenize.generate_tokens(text.readline))
     except (tokenize.TokenError, SyntaxError):
         return
     for token in tokens:
-        if token.type == tokenize.COMMENT and (comment := COMMENT.match(token.string)):
-            for name in comment.group(1).split(","):
-                yield Suppression(token.start[0], name.strip())
+        if token.type == tokenize.COMMENT:
+            for comment in COMMENT.finditer(token.string):
+                for name in (comment.group(1) or "").split(","):
+                    yield Suppression(token.start[0], name.strip())

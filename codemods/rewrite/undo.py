@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from codemods.model import Change, FullgraphError
 from codemods.rewrite.journal import Journal, Run
+from codemods.rewrite.merge import Conflict, merge
 from codemods.source import decode
 
-
-@dataclass(frozen=True)
-class Conflict:
-    """Lines of a file, as it is now, that were edited both by the run and since."""
-
-    path: str
-    first: int
-    last: int
+Step = tuple[str, bytes, bytes]
+"""A file, what stood there, and what should stand there instead."""
 
 
 class UndoConflictError(FullgraphError):
@@ -24,7 +18,7 @@ class UndoConflictError(FullgraphError):
 
     def __init__(self, conflicts: Sequence[Conflict]) -> None:
         self.conflicts = tuple(conflicts)
-        places = ", ".join(f"{c.path}:{c.first}" + (f"-{c.last}" if c.last > c.first else "") for c in conflicts)
+        places = ", ".join(map(str, conflicts))
         super().__init__(
             f"edited since at {places}; nothing was changed. `--conflict markers` writes both versions there"
         )
@@ -32,14 +26,17 @@ class UndoConflictError(FullgraphError):
 
 def undone_findings(journal: Journal) -> dict[int, set[int]]:
     """For each run, the indexes of its findings that are taken back at the moment."""
+    return taken_back(journal.runs())
+
+
+def taken_back(runs: Sequence[Run]) -> dict[int, set[int]]:
     undone: dict[int, set[int]] = {}
-    runs = journal.runs()
     sizes = {run.number: len(run.findings) for run in runs}
     for run in runs:
         if run.kind == "undo" and is_in_force(run, runs):
             for name in run.undoes:
                 number, index = split_name(name)
-                indexes = range(sizes[number]) if index is None else [index]
+                indexes = range(sizes.get(number, 0)) if index is None else [index]
                 undone.setdefault(number, set()).update(indexes)
     return undone
 
@@ -47,7 +44,7 @@ def undone_findings(journal: Journal) -> dict[int, set[int]]:
 def split_name(name: str) -> tuple[int, int | None]:
     """`3` is run 3; `3.1` is its finding with index 0."""
     number, _, index = name.partition(".")
-    if not number.isdigit() or (index and not index.isdigit()):
+    if not number.isdecimal() or (index and not index.isdecimal()):
         raise FullgraphError(f"{name!r} names no run (3) and no finding of a run (3.1); `fullgraph log` lists them")
     return int(number), int(index) - 1 if index else None
 
@@ -60,20 +57,30 @@ def is_in_force(run: Run, runs: Sequence[Run]) -> bool:
 
 def undo(journal: Journal, names: Sequence[str], *, markers: bool = False) -> Run:
     """Take back runs (`3`) or findings (`3.1`). An undo is a run like any other, and can itself be undone."""
+    names = list(dict.fromkeys(exact for name in names for exact in exact_names(journal, name)))
     current: dict[str, bytes] = {}
     result: dict[str, bytes] = {}
     conflicts: list[Conflict] = []
-    for name in names:
-        for path, base, wanted in sides(journal, name):
-            current.setdefault(path, read(journal, path))
-            merged, found = merge(path, base, result.get(path, current[path]), wanted)
-            result[path] = merged
-            conflicts += found
+    for path, base, wanted in steps_back(journal, names):
+        current.setdefault(path, read(journal, path))
+        result[path], found = merge(path, base, result.get(path, current[path]), wanted)
+        conflicts += found
     if conflicts and not markers:
         raise UndoConflictError(conflicts)
     changed = {path: data for path, data in result.items() if data != current[path]}
     before = {path: current[path] for path in changed}
     return journal.write(Change(before, changed), "undo", tuple(names))
+
+
+def exact_names(journal: Journal, name: str) -> list[str]:
+    """What a name takes back: of a run that has lost some of its findings already, those that are left."""
+    number, index = split_name(name)
+    if index is not None:
+        return [f"{number}.{index + 1}"]
+    run = journal.run(number)
+    gone = undone_findings(journal).get(number, set())
+    left = [run.finding_name(index) for index in range(len(run.findings)) if index not in gone]
+    return left if gone and left else [str(number)]
 
 
 def read(journal: Journal, path: str) -> bytes:
@@ -83,59 +90,56 @@ def read(journal: Journal, path: str) -> bytes:
         raise FullgraphError(f"{path}: {error.strerror}; nothing was changed") from error
 
 
-def sides(journal: Journal, name: str) -> list[tuple[str, bytes, bytes]]:
-    """For each file: its path, what the run left there, and what should be there instead."""
+def steps_back(journal: Journal, names: Sequence[str]) -> Iterator[Step]:
+    """What to do to which file, the newest run first.
+
+    What stands is a set of findings for each run. An undo makes some sets smaller, or larger when it takes an undo
+    back; each step leads from the file with the one set to the file with the other.
+    """
+    runs = journal.runs()
+    for name in names:
+        check_name(name, journal, runs)
+    exact = {path: (left, found) for path, left, found in as_before_undo(journal, names)}
+    yield from ((path, left, found) for path, (left, found) in exact.items())
+    future = Run(runs[-1].number + 1, "undo", "", "", (), (), tuple(names))
+    now, then = taken_back(runs), taken_back([*runs, future])
+    for run in reversed(runs):
+        gone, going = now.get(run.number, set()), then.get(run.number, set())
+        if run.kind != "undo" and gone != going:
+            for path in (path for path in run.paths if path not in exact):
+                step = path, rebuild(journal, run, path, gone), rebuild(journal, run, path, going)
+                if step[1] != step[2]:
+                    yield step
+
+
+def check_name(name: str, journal: Journal, runs: Sequence[Run]) -> None:
+    """A name must mean something that still stands."""
     number, index = split_name(name)
     run = journal.run(number)
-    if run.kind == "undo":
-        if not is_in_force(run, journal.runs()):
-            raise FullgraphError(f"{name} has been taken back already")
-        return [(p, journal.bytes_of(run, "after", p), journal.bytes_of(run, "before", p)) for p in run.paths]
     everything = set(range(len(run.findings)))
     if index is not None and index not in everything:
         raise FullgraphError(f"run {number} has no finding {name}; `fullgraph log` lists them")
-    remaining = everything - undone_findings(journal).get(number, set())
-    kept = remaining - (everything if index is None else {index})
-    if kept == remaining:
+    wanted = everything if index is None else {index}
+    stands = is_in_force(run, runs) if run.kind == "undo" else wanted - taken_back(runs).get(number, set())
+    if not stands:
         raise FullgraphError(f"{name} has been taken back already")
-    return [(p, rebuild(journal, run, p, remaining), rebuild(journal, run, p, kept)) for p in run.paths]
 
 
-def rebuild(journal: Journal, run: Run, path: str, indexes: set[int]) -> bytes:
-    """A file as the run would have left it with only some of its findings."""
-    if len(indexes) == len(run.findings):
+def as_before_undo(journal: Journal, names: Sequence[str]) -> Iterator[Step]:
+    """For the undo of one undo: the files that are still as it left them, and the very bytes that it found."""
+    run = journal.run(split_name(names[0])[0])
+    if run.kind == "undo" and len(names) == 1:
+        for path in run.paths:
+            left = journal.bytes_of(run, "after", path)
+            if read(journal, path) == left:
+                yield path, left, journal.bytes_of(run, "before", path)
+
+
+def rebuild(journal: Journal, run: Run, path: str, gone: set[int]) -> bytes:
+    """A file as the run would have left it without some of its findings."""
+    if not gone:
         return journal.bytes_of(run, "after", path)
     before = journal.bytes_of(run, "before", path)
-    edits = [edit for index in sorted(indexes) for edit in run.findings[index].edits if edit.path == path]
+    kept = [finding for index, finding in enumerate(run.findings) if index not in gone]
+    edits = [edit for finding in kept for edit in finding.edits if edit.path == path]
     return decode(path, before).splice(edits) if edits else before
-
-
-def merge(path: str, base: bytes, current: bytes, wanted: bytes) -> tuple[bytes, list[Conflict]]:
-    """The current bytes with the step from `base` to `wanted` made in them, and the places where that cannot be."""
-    if current == base:
-        return wanted, []
-    from merge3 import Merge3
-
-    old, mine, theirs = (data.splitlines(keepends=True) for data in (base, current, wanted))
-    merged: list[bytes] = []
-    conflicts: list[Conflict] = []
-    for kind, *region in Merge3(old, mine, theirs).merge_regions():
-        if kind == "conflict":
-            _, _, start, stop, their_start, their_stop = region
-            conflicts.append(Conflict(path, start + 1, max(start + 1, stop)))
-            merged += with_markers(mine[start:stop], theirs[their_start:their_stop])
-        else:
-            lines = {"unchanged": old, "a": mine, "same": mine, "b": theirs}[kind]
-            merged += lines[region[0] : region[1]]
-    return b"".join(merged), conflicts
-
-
-def with_markers(mine: list[bytes], theirs: list[bytes]) -> list[bytes]:
-    """Both versions, marked as git marks them."""
-    newline = b"\r\n" if any(line.endswith(b"\r\n") for line in (*mine, *theirs)) else b"\n"
-
-    def whole(lines: list[bytes]) -> list[bytes]:
-        return [line if line.endswith((b"\n", b"\r")) else line + newline for line in lines]
-
-    marks = [mark + newline for mark in (b"<<<<<<< now", b"=======", b">>>>>>> undone")]
-    return [marks[0], *whole(mine), marks[1], *whole(theirs), marks[2]]

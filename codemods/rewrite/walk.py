@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from codemods.model import FullgraphError
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, work_tree_above
 
 MARKERS = ("pyproject.toml", ".fullgraph", "setup.py", "setup.cfg", ".git", ".hg")
 INSTALLED = ("site-packages", "dist-packages")
@@ -24,14 +23,14 @@ NEVER = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file, by its path below the root, with what tells whether it has changed."""
+    """One file, by its path below the root. The stamp (times of content and status, size, inode) tells of changes."""
 
     path: str
-    stamp: tuple[int, int, int]
+    stamp: tuple[int, int, int, int]
 
     @property
     def size(self) -> int:
-        return self.stamp[1]
+        return self.stamp[2]
 
 
 @dataclass
@@ -45,6 +44,23 @@ class Tree:
     """The targets that the user gave as files; no exclusion takes them away."""
 
     errors: list[tuple[str, str]] = field(default_factory=list)
+    """What is wrong with the paths that the user asked about, each with the reason."""
+
+    folders: set[str] = field(default_factory=set)
+    wrong: dict[str, str] = field(default_factory=dict)
+
+    def has_changed(self, path: str) -> bool:
+        """Whether a file is no longer as it was when the tree was made."""
+        try:
+            return path in self.entries and stamp_of(os.stat(self.root / path)) != self.entries[path].stamp
+        except OSError:
+            return True
+
+    def look_again(self, paths: Iterable[str]) -> None:
+        """Take these files as they are now: something has been written since the tree was made."""
+        for path in self.entries.keys() & set(paths):
+            with suppress(OSError):
+                self.entries[path] = Entry(path, stamp_of(os.stat(self.root / path)))
 
     def leave_out(self, globs: Sequence[str]) -> None:
         self.targets -= set(matching(self.targets - self.named, globs))
@@ -59,21 +75,44 @@ def plant_trees(paths: Sequence[Path]) -> tuple[list[Tree], list[tuple[str, str]
         if reason:
             wrong.append((str(path), reason))
             continue
-        root = find_root(path)
+        real = without_links(path)
+        root = find_root(real)
         if root not in trees:
             trees[root] = Tree(root)
             walk(trees[root], root)
-        add_targets(trees[root], path.absolute())
+        add_targets(trees[root], real)
+    for root, tree in trees.items():
+        for inner in trees:
+            if root in inner.parents:
+                yield_to(tree, trees[inner])
     return list(trees.values()), wrong
+
+
+def yield_to(outer: Tree, inner: Tree) -> None:
+    """A file that the user asked about twice belongs to the nearest project."""
+    below = inner.root.relative_to(outer.root).as_posix()
+    outer.targets -= {f"{below}/{path}" for path in inner.targets}
+
+
+def without_links(path: Path) -> Path:
+    """The path by its real folders. A file that is itself a link keeps its name."""
+    return Path(os.path.realpath(path)) if path.is_dir() else Path(os.path.realpath(path.parent), path.name)
 
 
 def refuse(path: Path) -> str:
     """Why a path that the user gave cannot be looked at, or nothing."""
-    if not path.exists():
-        return "a broken link" if path.is_symlink() else "no such file or folder"
-    if path.is_dir() or path.suffix in SUFFIXES or has_python_shebang(path):
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return "a broken link" if os.path.islink(path) else "no such file or folder"
+    except OSError as error:
+        return f"not readable: {error.strerror}"
+    if stat.S_ISDIR(mode):
         return ""
-    return "not a Python file (.py) or notebook (.ipynb)" if path.is_file() else "not a file or folder"
+    if not stat.S_ISREG(mode):
+        return "not a file or folder"
+    is_python = path.suffix in SUFFIXES or has_python_shebang(path)
+    return "" if is_python else "not a Python file (.py) or notebook (.ipynb)"
 
 
 def has_python_shebang(path: Path) -> bool:
@@ -87,46 +126,49 @@ def has_python_shebang(path: Path) -> bool:
 
 def find_root(path: Path) -> Path:
     """The nearest folder that looks like a project's root; an installed package is a project of its own."""
-    start = path.absolute()
-    start = Path(os.path.normpath(start))
+    start = Path(os.path.abspath(path))
     folder = start if start.is_dir() else start.parent
     for outer in (folder, *folder.parents):
         if outer.parent.name in INSTALLED:
             return outer
         if outer.name in INSTALLED:
             break
-        if any((outer / marker).exists() for marker in MARKERS):
+        if any(os.path.lexists(outer / marker) for marker in MARKERS):
             return outer
     return folder
 
 
 def walk(tree: Tree, folder: Path) -> None:
     """Put every Python file below a folder into the tree, as `.gitignore` allows."""
-    inherited = [spec for outer in reversed(tree.root.parents) for spec in ignore_files(outer)]
-    if not any((outer / ".git").exists() for outer in (tree.root, *tree.root.parents)):
-        inherited = []
+    above = work_tree_above(folder)
+    inherited = [pattern for outer in above for pattern in patterns_in(outer)]
+    if any(is_ignored(str(inner), True, inherited) for inner in (*above[1:], folder)):
+        inherited = []  # the user asked for what git never looks into
     relative = "" if folder == tree.root else folder.relative_to(tree.root).as_posix() + "/"
     _walk(tree, str(folder), relative, inherited)
 
 
-def _walk(tree: Tree, folder: str, relative: str, ignores: list[Ignore]) -> None:
+def _walk(tree: Tree, folder: str, relative: str, ignores: list[Pattern]) -> None:
+    tree.folders.add(relative)
     try:
         with os.scandir(folder) as scan:
             children = sorted(scan, key=lambda child: child.name)
     except OSError as error:
-        tree.errors.append((relative or ".", f"not readable: {error.strerror}"))
+        tree.wrong[relative or "."] = f"not readable: {error.strerror}"
         return
     names = {child.name for child in children}
     if "pyvenv.cfg" in names and relative:
         return
+    if ".git" in names:
+        ignores = []  # a work tree of its own
     if ".gitignore" in names or ".git" in names:
-        ignores = [*ignores, *ignore_files(Path(folder))]
+        ignores = [*ignores, *patterns_in(Path(folder))]
     for child in children:
         path = relative + child.name
         if child.is_dir(follow_symlinks=False):
-            if child.name not in NEVER and not (ignores and is_ignored(child.path + "/", ignores)):
+            if child.name not in NEVER and not is_ignored(child.path, True, ignores):
                 _walk(tree, child.path, path + "/", ignores)
-        elif child.name.endswith(SUFFIXES) and not (ignores and is_ignored(child.path, ignores)):
+        elif child.name.endswith(SUFFIXES) and not is_ignored(child.path, False, ignores):
             add_file(tree, path, child)
 
 
@@ -134,36 +176,47 @@ def add_file(tree: Tree, path: str, child: os.DirEntry[str] | Path) -> None:
     """Put one file into the tree. A link inside the project stands for a file that is there anyway."""
     if child.is_symlink():
         target = os.path.realpath(child)
-        if Path(target).is_relative_to(os.path.realpath(tree.root)):
-            return
-        tree.errors.append((path, f"links to {target}, outside the project; left alone"))
+        if not Path(target).is_relative_to(os.path.realpath(tree.root)):
+            tree.wrong[path] = f"links to {target}, outside the project; left alone"
         return
     try:
         status = child.stat()
     except OSError as error:
-        tree.errors.append((path, f"not readable: {error.strerror}"))
+        tree.wrong[path] = f"not readable: {error.strerror}"
         return
-    tree.entries[path] = Entry(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+    if stat.S_ISREG(status.st_mode):  # reading a pipe or a device might never end
+        tree.entries[path] = Entry(path, stamp_of(status))
+
+
+def stamp_of(status: os.stat_result) -> tuple[int, int, int, int]:
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def add_targets(tree: Tree, path: Path) -> None:
     """Mark what the user asked about: the file itself, or everything below the folder."""
-    path = Path(os.path.normpath(path))
     relative = path.relative_to(tree.root).as_posix()
     if path.is_dir():
         below = "" if relative == "." else relative + "/"
-        if below and not any(name.startswith(below) for name in tree.entries):
+        if below not in tree.folders:
             walk(tree, path)
         tree.targets |= {name for name in tree.entries if name.startswith(below)}
+        asked = [name for name in tree.wrong if name.startswith(below)]
     else:
-        if relative not in tree.entries:
-            add_file(tree, relative, path)
-        if path.is_symlink() and relative not in tree.entries:
-            real = Path(os.path.realpath(path))
-            if real.is_relative_to(tree.root):
-                relative = real.relative_to(tree.root).as_posix()
-        tree.named |= {relative} & set(tree.entries)
-        tree.targets |= tree.named
+        add_named(tree, relative, path)
+        asked = [relative] if relative in tree.wrong else []
+    tree.errors += [(name, tree.wrong[name]) for name in asked if (name, tree.wrong[name]) not in tree.errors]
+
+
+def add_named(tree: Tree, relative: str, path: Path) -> None:
+    """Mark one file that the user gave by name; a link stands for what it links to."""
+    if relative not in tree.entries:
+        add_file(tree, relative, path)
+    real = Path(os.path.realpath(path))
+    if path.is_symlink() and real.is_relative_to(tree.root):
+        relative = real.relative_to(tree.root).as_posix()
+        add_file(tree, relative, real)
+    tree.named |= {relative} & set(tree.entries)
+    tree.targets |= tree.named
 
 
 def matching(paths: Iterable[str], globs: Sequence[str]) -> Iterator[str]:
@@ -172,41 +225,9 @@ def matching(paths: Iterable[str], globs: Sequence[str]) -> Iterator[str]:
         return iter(())
     from pathspec import GitIgnoreSpec
 
-    matched: Iterator[str] = GitIgnoreSpec.from_lines(globs).match_files(paths)
-    return matched
-
-
-# .gitignore
-
-Ignore = tuple[str, "GitIgnoreSpec"]
-
-
-def ignore_files(folder: Path) -> list[Ignore]:
-    """What `.gitignore` and `.git/info/exclude` in one folder say, with the folder that they count from."""
-    found: list[Ignore] = []
-    for name in (".git/info/exclude", ".gitignore"):
-        try:
-            lines = (folder / name).read_text(errors="replace").splitlines()
-        except OSError:
-            continue
-        if any(line.strip() and not line.startswith("#") for line in lines):
-            found.append((f"{folder}{os.sep}", compile_ignore(lines, folder / name)))
-    return found
-
-
-def compile_ignore(lines: list[str], file: Path) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
-
     try:
-        return GitIgnoreSpec.from_lines(lines)
+        spec = GitIgnoreSpec.from_lines(globs)
     except ValueError as error:
-        raise FullgraphError(f"{file}: {error}") from error
-
-
-def is_ignored(path: str, ignores: list[Ignore]) -> bool:
-    """Whether the innermost pattern that says anything about the path says to ignore it."""
-    for base, spec in reversed(ignores):
-        verdict = spec.check_file(path[len(base) :].replace(os.sep, "/")).include
-        if verdict is not None:
-            return verdict
-    return False
+        raise FullgraphError(f"--exclude: {error}") from error
+    matched: Iterator[str] = spec.match_files(paths)
+    return matched

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import re
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +14,10 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-EPILOG = "Exit codes: 0 nothing found, or all fixed; 1 findings are left; 2 wrong usage, or a file that cannot be read."
+EPILOG = (
+    "Exit codes: 0 nothing found, or all fixed; 1 findings are left; 2 wrong usage, or a file that cannot be read; "
+    "130 stopped by Ctrl-C."
+)
 
 
 class LineRanges(click.ParamType):  # type: ignore[type-arg]
@@ -20,57 +26,137 @@ class LineRanges(click.ParamType):  # type: ignore[type-arg]
     name = "lines"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        ranges = []
-        for part in value.split(","):
-            first, _, last = part.strip().partition("-")
-            if not first.isdigit() or not (last or first).isdigit() or int(last or first) < int(first):
-                self.fail(f"{part!r} is no line or range of lines; write 73-74,131", param, ctx)
-            ranges.append((int(first), int(last or first)))
-        return tuple(ranges)
+        return tuple(self.read(part.strip(), param, ctx) for part in value.split(","))
+
+    def read(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        match = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", text)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 0 < first <= last:
+            self.fail(f"{text!r} is no line or range of lines; write 73-74,131", param, ctx)
+        return first, last
 
 
 class Answers(click.Group):
-    """Turns what the user can act on into one line and exit code 2."""
+    """Turns what the user can act on into one line and exit code 2, and Ctrl-C into exit code 130."""
 
     def invoke(self, ctx: click.Context) -> Any:
         from codemods.model import FullgraphError
 
+        warnings.showwarning = show_warning
         try:
             return super().invoke(ctx)
         except FullgraphError as error:
             click.echo(f"fullgraph: {error}", err=True)
             ctx.exit(2)
+        except KeyboardInterrupt:
+            click.echo("\nfullgraph: stopped", err=True)
+            ctx.exit(130)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            click.echo(f"fullgraph: {complaint(error)}", err=True)
+            ctx.exit(2)
+
+
+def complaint(error: OSError) -> str:
+    """What the system does not let us do; only the folder that we stand in is asked for without its name."""
+    if isinstance(error, FileNotFoundError) and not error.filename:
+        return "the current folder does not exist any more"
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+
+
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"fullgraph: warning: {message}", err=True)
+
+
+def complete_codemods(ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
+    from codemods.ui.complete import codemod_names
+
+    return codemod_names(incomplete)
+
+
+def complete_options(ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
+    from codemods.ui.complete import option_names
+
+    return option_names(incomplete)
+
+
+def split_names(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """`--select a --select b` and `--select a,b` are the same."""
+    return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
+
+
+def join_lines(ctx: click.Context, param: click.Parameter, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(pair for ranges in given for pair in ranges)
+
+
+def set_color(ctx: click.Context, param: click.Parameter, wanted: str) -> str:
+    """Also tells click whether to let colours through to what is not a terminal."""
+    from codemods.ui.terminal import use_color
+
+    ctx.color = use_color(wanted)
+    return wanted
+
+
+color_option = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    callback=set_color,
+    help="auto: on a terminal, unless NO_COLOR is set.",
+)
+
+
+def names_option(flag: str, text: str) -> Callable[[F], F]:
+    return click.option(
+        flag, multiple=True, metavar="NAME", help=text, callback=split_names, shell_complete=complete_codemods
+    )
+
+
+def codemod_option(text: str) -> Callable[[F], F]:
+    return click.option(
+        "--codemod",
+        "codemod_files",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE.py",
+        help=text,
+    )
 
 
 def finding_options(command: F) -> F:
     """The options that every command which looks for findings shares."""
     decorators = [
         click.argument("paths", nargs=-1, type=click.Path(path_type=Path)),
-        click.option("--select", multiple=True, metavar="NAME", help="Only this codemod (repeatable)."),
-        click.option("--ignore", multiple=True, metavar="NAME", help="Not this codemod (repeatable)."),
+        names_option("--select", "Only this codemod (repeatable, or with commas)."),
+        names_option("--ignore", "Not this codemod (repeatable, or with commas)."),
         click.option(
             "--symbol", "symbols", multiple=True, metavar="Class.method", help="Only findings in this symbol."
         ),
         click.option(
-            "--lines", type=LineRanges(), default=(), metavar="73-74,131", help="Only findings on these lines."
-        ),
-        click.option("--option", "options", multiple=True, metavar="NAME.KEY=VALUE", help="A codemod's setting."),
-        click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out, as .gitignore reads it."),
-        click.option(
-            "--codemod",
-            "codemod_files",
+            "--lines",
+            type=LineRanges(),
             multiple=True,
-            type=click.Path(path_type=Path),
-            metavar="FILE.py",
-            help="Run the codemods of this file: fullgraph's, LibCST's or Bowler's.",
+            callback=join_lines,
+            metavar="73-74,131",
+            help="Only findings on these lines.",
         ),
+        click.option(
+            "--option",
+            "options",
+            multiple=True,
+            metavar="NAME.KEY=VALUE",
+            help="A codemod's setting; `fullgraph explain NAME` lists them.",
+            shell_complete=complete_options,
+        ),
+        click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out, as .gitignore reads it."),
+        codemod_option("Run the codemods of this file: fullgraph's, LibCST's or Bowler's."),
         click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True),
         click.option("--jobs", type=click.IntRange(0), default=0, help="Processes to use; 0 is one for every core."),
         click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of earlier results."),
         click.option("--quiet", "-q", is_flag=True, help="Findings and errors only."),
-        click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True),
+        color_option,
     ]
     for decorate in reversed(decorators):
         command = decorate(command)
@@ -107,26 +193,28 @@ def fix(diff: bool, yes: bool, unsafe: bool, **given: Any) -> None:
 
 
 @main.command("list")
-def list_command() -> None:
+@codemod_option("The codemods of this file instead.")
+def list_command(codemod_files: tuple[Path, ...]) -> None:
     """Every codemod, with one line on what it does."""
     from codemods.ui.explain import list_codemods
 
-    click.echo(list_codemods(), nl=False)
+    click.echo(list_codemods(codemod_files), nl=False)
 
 
 @main.command()
-@click.argument("name")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-def explain(name: str, color: str) -> None:
+@click.argument("name", shell_complete=complete_codemods)
+@codemod_option("Look for NAME in this file too.")
+@color_option
+def explain(name: str, codemod_files: tuple[Path, ...], color: str) -> None:
     """What the codemod NAME does, what it leaves alone, its settings and an example."""
     from codemods.ui.explain import explain as explained
     from codemods.ui.terminal import use_color
 
-    click.echo(explained(name, use_color(color)), nl=False)
+    click.echo(explained(name, use_color(color), codemod_files), nl=False)
 
 
 @main.command()
-@click.argument("path", type=click.Path(exists=True, path_type=Path), default=".")
+@click.argument("path", type=click.Path(path_type=Path), default=".")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def log(path: Path, form: str) -> None:
     """What was written in the project around PATH, oldest first."""
@@ -138,7 +226,7 @@ def log(path: Path, form: str) -> None:
 @main.command()
 @click.argument("names", nargs=-1, metavar="[RUN | FINDING]...")
 @click.option("--all", "everything", is_flag=True, help="Take back every run.")
-@click.option("--path", type=click.Path(exists=True, path_type=Path), default=".", help="A place in the project.")
+@click.option("--path", type=click.Path(path_type=Path), default=".", help="A place in the project.")
 @click.option("--conflict", type=click.Choice(["refuse", "markers"]), default="refuse", show_default=True)
 def undo(names: tuple[str, ...], everything: bool, path: Path, conflict: str) -> None:
     """Take back a RUN (3), a FINDING of a run (3.1), or by default the last run that still stands."""

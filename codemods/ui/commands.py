@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
+
+import click
 
 from codemods.codemod import Codemod
-from codemods.model import Finding, Safety
+from codemods.model import Finding, FullgraphError, Safety
 from codemods.project import Project
+from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.walk import Tree, plant_trees
-from codemods.run import Filter, Reviewer, Scanner, scanner_for, writer_for
+from codemods.run import Filter, Reviewer, Scanner, leave_unwritable, scanner_for, writer_for
 from codemods.run import fix as fix_tree
 from codemods.ui.config import Config, choose_codemods, parse_options, read_config
 from codemods.ui.report import Report, shown_path
-from codemods.ui.terminal import ProgressLine, use_color
+from codemods.ui.terminal import ProgressLine, is_terminal, use_color
+
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +45,19 @@ class Request:
     quiet: bool
     color: str
 
-    def codemods(self, config: Config) -> list[Codemod]:
+    def loaded(self) -> list[type[Codemod]]:
         from codemods.foreign.load import load_codemods
 
+        return [kind for file in self.codemod_files for kind in load_codemods(file)]
+
+    def codemods(self, config: Config, loaded: Sequence[type[Codemod]]) -> list[Codemod]:
         return choose_codemods(
             config,
             select=self.select,
             ignore=self.ignore,
             options=parse_options(self.options),
             symbols=self.symbols,
-            loaded=[kind for file in self.codemod_files for kind in load_codemods(file)],
+            loaded=loaded,
         )
 
 
@@ -59,33 +70,72 @@ class Job:
     scanner: Scanner
 
 
+class Chooser(Reviewer, Protocol):
+    """A reviewer that can say why it did not choose a finding."""
+
+    def why_left(self, finding: Finding) -> str: ...
+
+
 def check(request: Request) -> int:
     """Report what the codemods find; the exit code."""
     report = Report()
-    for job in jobs_for(request, report):
-        report.add_results(job.tree, job.scanner(job.tree))
+    with told(report):
+        for job in jobs_for(request, report):
+            with told(report):
+                report.add_results(job.tree, job.scanner(job.tree))
     return show(report, request)
 
 
 def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool) -> int:
     """Rewrite what the reviewer accepts; the exit code."""
-    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    is_dry = diff or not (yes or is_terminal)
+    is_interactive = request.form == "text" and is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    is_dry = diff or not (yes or is_interactive)
     report = Report(is_dry)
-    reviewer = reviewer_for(request, is_dry or yes, unsafe)
-    for job in jobs_for(request, report):
-        journal = None if is_dry else Journal(job.tree.root)
-        for done in fix_tree(job.tree, job.codemods, job.scanner, reviewer, writer_for(journal)):
-            report.add_round(job.tree, done)
+    reviewer_of = accept_all(unsafe) if is_dry or yes else ask_a_person(request)
+    try:
+        with told(report):
+            for job in jobs_for(request, report):
+                with told(report):
+                    fix_job(job, report, reviewer_of(job))
+    except KeyboardInterrupt:
+        return say_stopped(report)
+    if is_dry and not diff and not request.quiet:
+        report.notices.append("nothing is written without --yes or a terminal to ask on; this is the patch")
     return show(report, request)
 
 
-def reviewer_for(request: Request, accepts_all: bool, unsafe: bool) -> Reviewer:
-    if accepts_all:
-        return AcceptAll(unsafe)
+def fix_job(job: Job, report: Report, reviewer: Chooser) -> None:
+    """One project. What was written is in the report even if a later round fails."""
+
+    def scanner(tree: Tree) -> list[FileResult]:
+        results, barred = leave_unwritable(job.scanner(tree), tree.root)
+        report.errors += [(shown_path(tree.root, path), "not writable") for path in barred]
+        return results
+
+    journal = None if report.is_dry else Journal(job.tree.root)
+    look = job.scanner if report.is_dry else scanner
+    for done in fix_tree(job.tree, job.codemods, look, reviewer, writer_for(journal)):
+        report.add_round(job.tree, done, reviewer.why_left)
+
+
+def say_stopped(report: Report) -> int:
+    written = ", ".join(f"run {run} in {root}" for root, run, *_ in report.runs)
+    click.echo(
+        f"\nfullgraph: stopped; {f'{written} had been written before' if written else 'nothing was written'}", err=True
+    )
+    return STOPPED
+
+
+def ask_a_person(request: Request) -> Callable[[Job], Chooser]:
+    from codemods.ui.keys import Keys
     from codemods.ui.review import Review
 
-    return Review(use_color(request.color))
+    keys = Keys()
+    return lambda job: Review(use_color(request.color), keys, job.codemods)
+
+
+def accept_all(unsafe: bool) -> Callable[[Job], Chooser]:
+    return lambda job: AcceptAll(unsafe)
 
 
 @dataclass(frozen=True)
@@ -97,6 +147,9 @@ class AcceptAll:
     def choose(self, findings: Sequence[Finding], project: Project) -> list[Finding]:
         return [f for f in findings if f.is_fixable and (self.unsafe or f.safety is Safety.SAFE)]
 
+    def why_left(self, finding: Finding) -> str:
+        return f"unsafe: {finding.caveat}; --unsafe includes it"
+
 
 def show(report: Report, request: Request) -> int:
     if request.form == "json":
@@ -107,18 +160,42 @@ def show(report: Report, request: Request) -> int:
     return report.exit_code
 
 
+@contextmanager
+def told(report: Report) -> Iterator[None]:
+    """What the user can act on ends what is inside, and nothing else."""
+    try:
+        yield
+    except FullgraphError as error:
+        report.errors.append(("", str(error)))
+
+
 def jobs_for(request: Request, report: Report) -> Iterator[Job]:
-    """The projects to look at. A run that was interrupted in one of them is finished or rolled back first."""
+    """The projects to look at. What is wrong with the command line is said once, and before anything is done."""
+    loaded = request.loaded()
+    request.codemods(Config(), loaded)
     trees, wrong = plant_trees(request.paths or (Path(),))
     report.errors += wrong
     for tree in trees:
-        config = read_config(tree.root)
-        exclude = (*config.exclude, *request.exclude)
-        tree.leave_out(exclude)
-        report.errors += [(shown_path(tree.root, path), reason) for path, reason in tree.errors]
-        if recovery := Journal(tree.root).recover():
-            report.notices.append(f"run {recovery.run} had been interrupted: {recovery.outcome}")
-        codemods = request.codemods(config)
-        progress = ProgressLine(len(tree.targets), request.quiet)
-        wanted = Filter(request.symbols, request.lines)
-        yield Job(tree, codemods, scanner_for(codemods, wanted, exclude, request.jobs, not request.no_cache, progress))
+        job = None
+        with told(report):
+            job = job_for(request, report, tree, loaded)
+        if job:
+            yield job
+
+
+def job_for(request: Request, report: Report, tree: Tree, loaded: Sequence[type[Codemod]]) -> Job:
+    """One project to look at. A run that was interrupted in it is finished or rolled back first."""
+    config = read_config(tree.root)
+    exclude = (*config.exclude, *request.exclude)
+    tree.leave_out(exclude)
+    report.errors += [(shown_path(tree.root, path), reason) for path, reason in tree.errors]
+    if recovery := Journal(tree.root).recover():
+        tree.look_again(recovery.paths)
+        report.notices.append(f"run {recovery.run} had been interrupted: {recovery.outcome}")
+    try:
+        codemods = request.codemods(config, loaded)
+    except FullgraphError as error:
+        raise FullgraphError(f"{config.file}: {error}") from error
+    progress = ProgressLine(len(tree.targets), request.quiet)
+    wanted = Filter(request.symbols, request.lines)
+    return Job(tree, codemods, scanner_for(codemods, wanted, exclude, request.jobs, not request.no_cache, progress))

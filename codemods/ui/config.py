@@ -9,22 +9,27 @@ from pathlib import Path
 from typing import Any
 
 from codemods.codemod import Codemod, suggest
+from codemods.codemod import parse_options as parse_settings
 from codemods.model import FullgraphError
 from codemods.registry import all_codemods, codemod_named
 
 
 @dataclass(frozen=True)
 class Config:
-    """`[tool.fullgraph]`. Every key of it is a field here."""
+    """`[tool.fullgraph]`. Every key of it is a field here; `file` is where it was read."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    file: Path | None = None
+
+
+KEYS = {item.name for item in fields(Config)} - {"file"}
 
 
 def read_config(root: Path) -> Config:
-    """The configuration for a project, from the nearest pyproject.toml that has any."""
+    """The configuration for a project, from the nearest pyproject.toml."""
     for folder in (root, *root.parents):
         file = folder / "pyproject.toml"
         if file.is_file():
@@ -33,16 +38,27 @@ def read_config(root: Path) -> Config:
 
 
 def parse_config(file: Path) -> Config:
-    try:
-        held = tomllib.loads(file.read_text("utf-8")).get("tool", {}).get("fullgraph", {})
-    except (OSError, ValueError) as error:
-        raise FullgraphError(f"{file}: {error}") from error
-    known = {item.name for item in fields(Config)}
+    held = tool_table(file)
     for key in held:
-        if key not in known:
-            raise FullgraphError(f"{file}: [tool.fullgraph] has no key {key!r}{suggest(key, known)}")
+        if key not in KEYS:
+            raise FullgraphError(f"{file}: [tool.fullgraph] has no key {key!r}{suggest(key, KEYS)}")
     lists = {key: string_list(file, key, held[key]) for key in held if key != "options"}
-    return Config(**lists, options=option_table(file, held.get("options", {})))
+    return Config(**lists, options=option_table(file, held.get("options", {})), file=file)
+
+
+def tool_table(file: Path) -> dict[str, Any]:
+    try:
+        held = tomllib.loads(file.read_text("utf-8")).get("tool", {})
+    except UnicodeDecodeError:
+        raise FullgraphError(f"{file}: not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise FullgraphError(f"{file}: {error}") from error
+    except OSError as error:
+        raise FullgraphError(f"{file}: not readable: {error.strerror}") from error
+    table = held.get("fullgraph", {}) if isinstance(held, dict) else {}
+    if not isinstance(table, dict):
+        raise FullgraphError(f"{file}: [tool.fullgraph] must be a table")
+    return table
 
 
 def string_list(file: Path, key: str, value: Any) -> tuple[str, ...]:
@@ -88,9 +104,13 @@ def choose_codemods(
     wanted = list(select) or [kind.name for kind in loaded] or list(config.select) or list(known)
     unwanted = {codemod_named(name, known).name for name in (*ignore, *(() if select else config.ignore))}
     tables = merged(config.options, options or {})
-    for name in tables:
-        codemod_named(name, known)
-    kinds = [codemod_named(name, known) for name in dict.fromkeys(wanted) if name not in unwanted]
+    for name, table in tables.items():
+        parse_settings(name, codemod_named(name, known).options_type(), table)
+    kinds = [
+        kind for kind in (codemod_named(name, known) for name in dict.fromkeys(wanted)) if kind.name not in unwanted
+    ]
+    if wanted and not kinds:
+        raise FullgraphError("every codemod that was selected is ignored too; there is nothing to look for")
     named = tuple(symbols) if select else ()
     return [kind(tables.get(kind.name), named) for kind in kinds]
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from codemods.codemod import Codemod
 from codemods.registry import all_codemods, codemod_named
 from codemods.rewrite.diff import patch
-from codemods.ui.terminal import paint, paint_patch
+from codemods.ui.config import as_text
+from codemods.ui.terminal import paint, paint_patch, wrap
 
 
-def list_codemods() -> str:
-    kinds = all_codemods()
+def list_codemods(files: Sequence[Path] = ()) -> str:
+    """A line for each codemod: of these files, or all that are installed."""
+    kinds = held_by(files) or all_codemods()
     width = max((len(name) for name in kinds), default=0)
     return "".join(f"{name:<{width}}  {summary_of(kind)}\n" for name, kind in kinds.items())
 
@@ -23,9 +26,15 @@ def summary_of(kind: type[Codemod]) -> str:
     return (inspect.getdoc(kind) or "").partition("\n")[0]
 
 
-def explain(name: str, color: bool = False) -> str:
+def held_by(files: Sequence[Path]) -> dict[str, type[Codemod]]:
+    from codemods.foreign.load import load_codemods
+
+    return {kind.name: kind for file in files for kind in load_codemods(file)}
+
+
+def explain(name: str, color: bool = False, files: Sequence[Path] = ()) -> str:
     """Everything about one codemod, as plain text."""
-    kind = codemod_named(name)
+    kind = codemod_named(name, {**all_codemods(), **held_by(files)})
     sections = [paint(name, color, bold=True), inspect.getdoc(kind) or "", options_text(kind, color)]
     sections.append(example_text(name, color))
     sections.append(f"Silence it on a line:  # fullgraph: ignore[{name}]")
@@ -36,11 +45,17 @@ def options_text(kind: type[Codemod], color: bool) -> str:
     hints = get_type_hints(kind.options_type())
     lines = []
     for item in fields(kind.options_type()):
-        hint = hints[item.name]
-        choices = "|".join(get_args(hint)) if get_origin(hint) is Literal else hint.__name__
-        default = f" (default: {item.default})" if item.default not in ("", None) else ""
-        lines.append(f"  --option {kind.name}.{item.name}={choices}{default}\n      {item.metadata.get('doc', '')}")
+        default = f" (default: {as_text(item.default)})" if item.default not in ("", None) else ""
+        lines.append(f"  --option {kind.name}.{item.name}={choices(hints[item.name])}{default}")
+        lines.append(wrap(f"      {item.metadata.get('doc', '')}", "      "))
     return "\n".join([paint("Options", color, bold=True), *lines]) if lines else ""
+
+
+def choices(hint: Any) -> str:
+    """What may stand behind the `=` of a setting."""
+    if get_origin(hint) is Literal:
+        return "|".join(get_args(hint))
+    return {bool: "true|false", int: "NUMBER", str: "TEXT"}[hint]
 
 
 def example_text(name: str, color: bool) -> str:

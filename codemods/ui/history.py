@@ -12,10 +12,15 @@ from codemods.rewrite.journal import Journal, Run
 from codemods.rewrite.undo import is_in_force, undone_findings
 from codemods.rewrite.undo import undo as take_back
 from codemods.rewrite.walk import find_root
+from codemods.ui.report_text import count
+
+MARK = b"<<<<<<< "
 
 
 def open_journal(path: Path) -> Journal:
     """The journal of the project around a path, with an interrupted run settled and told."""
+    if not path.exists():
+        raise FullgraphError(f"{path}: no such file or folder")
     journal = Journal(find_root(path))
     if recovery := journal.recover():
         click.echo(f"fullgraph: run {recovery.run} had been interrupted: {recovery.outcome}", err=True)
@@ -41,7 +46,7 @@ def run_text(run: Run, runs: list[Run], undone: set[int]) -> list[str]:
     if run.kind == "undo":
         mark = "" if is_in_force(run, runs) else "  (undone)"
         return [f"run {run.number}  {when}  undo of {', '.join(run.undoes)}{mark}"]
-    lines = [f"run {run.number}  {when}  {len(run.findings)} findings in {len(run.paths)} files"]
+    lines = [f"run {run.number}  {when}  {count(len(run.findings), 'finding')} in {count(len(run.paths), 'file')}"]
     for index, finding in enumerate(run.findings):
         mark = "  (undone)" if index in undone else ""
         name = run.finding_name(index)
@@ -76,8 +81,11 @@ def undo(path: Path, names: tuple[str, ...], *, everything: bool, markers: bool)
     journal = open_journal(path)
     wanted = names or standing(journal, everything)
     run = take_back(journal, wanted, markers=markers)
-    files = ", ".join(run.paths) or "no file: they were as before already"
-    click.echo(f"Took back {', '.join(wanted)} in {files}. `fullgraph undo {run.number}` does it again.")
+    what = ", ".join(f"finding {name}" if "." in name else f"run {name}" for name in run.undoes)
+    files = f"in {', '.join(run.paths)}" if run.paths else "but no file had to change: they were as before already"
+    click.echo(f"Took back {what} {files}. `fullgraph undo {run.number}` brings it back.")
+    if marked := [name for name in run.paths if MARK in journal.bytes_of(run, "after", name)] if markers else []:
+        click.echo(f"Both versions stand in {', '.join(marked)}: look for {MARK.decode()}")
     return 0
 
 

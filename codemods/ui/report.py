@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from codemods.model import Finding, Safety
+from codemods.model import Finding
 from codemods.rewrite.diff import patch
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.walk import Tree
@@ -26,6 +26,7 @@ class Line:
 
 
 FOUND, FIXED, LEFT = "found", "fixed", "left"
+DECLINED, NOT_ASKED = "declined", "not asked about"
 
 
 @dataclass
@@ -38,7 +39,8 @@ class Report:
     warnings: list[tuple[str, str]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     runs: list[tuple[Path, int, int, int]] = field(default_factory=list)
-    patch: bytes = b""
+    before: dict[Path, bytes] = field(default_factory=dict)
+    after: dict[Path, bytes] = field(default_factory=dict)
     files: int = 0
     suppressed: int = 0
 
@@ -49,36 +51,66 @@ class Report:
         is_open = any(line.outcome != FIXED for line in self.lines) or bool(self.is_dry and self.patch)
         return 1 if is_open else 0
 
+    @property
+    def patch_base(self) -> Path:
+        """The folder that the patch counts from: the current one, or the nearest that holds all its files' projects."""
+        roots = {line.root for line in self.lines}
+        here = Path.cwd()
+        if not roots or all(root.is_relative_to(here) for root in roots):
+            return here
+        return Path(os.path.commonpath(roots))
+
+    @property
+    def patch(self) -> bytes:
+        """What all rounds in all projects change, as one patch."""
+        base = self.patch_base
+        before, after = (
+            {os.path.relpath(p, base): raw for p, raw in side.items()} for side in (self.before, self.after)
+        )
+        return patch(before, after)
+
     def add_results(self, tree: Tree, results: Sequence[FileResult]) -> None:
         """The findings of `check`."""
         self._add_files(tree, results)
         for result in results:
-            self.lines += [self._line(tree, finding, FOUND, finding.left_alone) for finding in result.findings]
-
-    def add_round(self, tree: Tree, done: Round) -> None:
-        """What one round of `fix` wrote, and what it left for which reason."""
-        is_first = not any(line.root == tree.root for line in self.lines)
-        if is_first:
-            self._add_files(tree, done.results)
-        change = done.change
-        if change.applied and done.run:
-            self.runs.append((tree.root, done.run.number, len(change.applied), len(change.after)))
-        self.patch += patch(change.before, change.after)
-        self._add_outcomes(tree, done)
-
-    def _add_outcomes(self, tree: Tree, done: Round) -> None:
-        """A finding that an earlier round had left out may be fixed now; the last word counts."""
-        refused = {finding.key: reason for finding, reason in done.change.left_out}
-        applied = {finding.key: finding for finding in done.change.applied}
-        known = {line.finding.key: number for number, line in enumerate(self.lines) if line.root == tree.root}
-        for result in done.results:
             for finding in result.findings:
-                outcome = FIXED if finding.key in applied else LEFT
-                line = self._line(tree, finding, outcome, refused.get(finding.key) or why_left(finding))
-                if finding.key not in known:
-                    self.lines.append(line)
-                elif outcome == FIXED or finding.key in refused:
-                    self.lines[known[finding.key]] = line
+                place = place_of(tree.root, finding)
+                self.lines.append(Line(tree.root, place, finding, FOUND, finding.left_alone))
+
+    def add_round(self, tree: Tree, done: Round, why_left: Callable[[Finding], str]) -> None:
+        """What one round of `fix` wrote, and what it left for which reason."""
+        change = done.change
+        if done.run:
+            self.runs.append((tree.root, done.run.number, len(change.applied), len(change.after)))
+        self.before = {**{tree.root / path: raw for path, raw in change.before.items()}, **self.before}
+        self.after |= {tree.root / path: raw for path, raw in change.after.items()}
+        if any(line.root == tree.root for line in self.lines):
+            self._settle(tree, done)
+        else:
+            self._add_files(tree, done.results)
+            self._add_outcomes(tree, done, why_left)
+
+    def _add_outcomes(self, tree: Tree, done: Round, why_left: Callable[[Finding], str]) -> None:
+        refused = {finding.key: reason for finding, reason in done.change.left_out}
+        applied = {finding.key for finding in done.change.applied}
+        for finding in (finding for result in done.results for finding in result.findings):
+            place = place_of(tree.root, finding, done.change.before)
+            if finding.key in applied:
+                self.lines.append(Line(tree.root, place, finding, FIXED))
+            else:
+                reason = refused.get(finding.key) or finding.left_alone or why_left(finding)
+                self.lines.append(Line(tree.root, place, finding, LEFT, reason))
+
+    def _settle(self, tree: Tree, done: Round) -> None:
+        """After a later round: what had to wait is fixed now, or left for a new reason."""
+        applied = {finding.key for finding in done.change.applied}
+        refused = {finding.key: reason for finding, reason in done.change.left_out}
+        for number, line in enumerate(self.lines):
+            key = line.finding.key
+            if line.root == tree.root and line.outcome == LEFT and key in applied:
+                self.lines[number] = replace(line, outcome=FIXED, reason="")
+            elif line.root == tree.root and key in refused:
+                self.lines[number] = replace(line, reason=refused[key])
 
     def _add_files(self, tree: Tree, results: Sequence[FileResult]) -> None:
         self.files += len(results)
@@ -90,26 +122,18 @@ class Report:
             for item in result.unused:
                 self.warnings.append((f"{place}:{item.line}", f"ignore[{item.name}] silences nothing"))
 
-    def _line(self, tree: Tree, finding: Finding, outcome: str, reason: str) -> Line:
-        return Line(tree.root, place_of(tree.root, finding), finding, outcome, reason)
 
-
-def why_left(finding: Finding) -> str:
-    if finding.left_alone:
-        return finding.left_alone
-    return f"unsafe: {finding.caveat}" if finding.safety is Safety.UNSAFE else "declined"
-
-
-def place_of(root: Path, finding: Finding) -> str:
-    """`pkg/a.py:12:5`, or the cell and line of a notebook."""
+def place_of(root: Path, finding: Finding, before: Mapping[str, bytes] | None = None) -> str:
+    """`pkg/a.py:12:5`, or the cell and line of a notebook. `before`: files that have been written since."""
     path = shown_path(root, finding.path)
     if not finding.path.endswith(".ipynb"):
         return f"{path}:{finding.line}:{finding.column}"
     from codemods.notebook import place
     from codemods.source import decode
 
-    cell, line = place(decode(finding.path, (root / finding.path).read_bytes()), finding.span.start)
-    return f"{path}:cell {cell}:{line}"
+    raw = (before or {}).get(finding.path) or (root / finding.path).read_bytes()
+    found = place(decode(finding.path, raw), finding.span.start)
+    return f"{path}:cell {found[0]}:{found[1]}" if found else f"{path}:{finding.line}:{finding.column}"
 
 
 def shown_path(root: Path, path: str) -> str:

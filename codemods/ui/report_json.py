@@ -14,7 +14,7 @@ VERSION = 1
 
 
 def render(report: Report, *, quiet: bool, color: bool) -> None:
-    click.echo(json.dumps(as_json(report), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(as_json(report), indent=2))
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
 from codemods.model import Safety
-from codemods.ui.report import FIXED, FOUND, Line, Report
+from codemods.rewrite.walk import find_root
+from codemods.ui.report import DECLINED, FIXED, FOUND, NOT_ASKED, Line, Report
 from codemods.ui.terminal import paint, paint_patch
 
 
@@ -18,28 +21,24 @@ def render(report: Report, *, quiet: bool, color: bool) -> None:
     if report.is_dry:
         write_patch(report.patch, color)
     else:
-        for line in report.lines:
+        for line in worth_telling(report):
             click.echo("\n".join(line_text(line, quiet, color)))
     for place, reason in report.errors:
-        click.echo(f"{place}: error: {reason}", err=True)
-    if quiet:
-        return
-    for place, reason in report.warnings:
-        click.echo(f"{place}: warning: {reason}", err=True)
-    for line in left_lines(report):
-        click.echo("\n".join(line_text(line, quiet, False)), err=True)
-    click.echo("\n".join(summary(report)), err=True)
+        click.echo(f"{place}: error: {reason}" if place else f"fullgraph: {reason}", err=True)
+    if not quiet:
+        for text in closing(report):
+            click.echo(text, err=True)
 
 
-def left_lines(report: Report) -> list[Line]:
-    """What a patch does not show: the findings that are not part of it."""
-    return [line for line in report.lines if line.outcome != FIXED] if report.is_dry else []
+def worth_telling(report: Report) -> list[Line]:
+    """Not what a person has just declined: those are counted only."""
+    return [line for line in report.lines if line.reason not in (DECLINED, NOT_ASKED)]
 
 
 def write_patch(patch: bytes, color: bool) -> None:
     """As bytes, so that `git apply` can read it whatever the encodings of the files; painted only for the eye."""
     if color:
-        click.echo(paint_patch(patch, color), nl=False, color=True)
+        click.echo(paint_patch(patch, color), nl=False)
     else:
         click.echo(patch, nl=False)
 
@@ -54,30 +53,50 @@ def line_text(line: Line, quiet: bool, color: bool) -> Iterator[str]:
     if quiet or line.outcome == FIXED:
         return
     if line.reason:
-        yield f"    left alone: {line.reason}"
+        yield f"    {line.reason}" if line.reason.startswith("unsafe: ") else f"    left alone: {line.reason}"
     elif finding.safety is Safety.UNSAFE:
         yield f"    {paint('unsafe', color, fg='yellow')}: {finding.caveat}"
     for note in finding.notes:
         yield f"    note: {note}"
 
 
-def summary(report: Report) -> Iterator[str]:
-    """The closing lines: how much was found, what was written, how to take it back."""
-    fixed = sum(line.outcome == FIXED for line in report.lines)
-    fixable = sum(line.outcome == FOUND and line.finding.is_fixable for line in report.lines)
-    parts = [f"{count(len(report.lines), 'finding')} in {count(report.files, 'file')}"]
-    if fixable:
-        parts.append(f"{fixable} can be fixed")
-    if fixed:
-        parts.append(f"{fixed} {'in the patch' if report.is_dry else 'fixed'}")
-    if report.suppressed:
-        parts.append(f"{report.suppressed} suppressed")
-    yield "; ".join(parts) + "."
-    for _, run, findings, files in report.runs:
+def closing(report: Report) -> Iterator[str]:
+    """What there is to say about the whole: warnings, what a patch does not show, how much, how to take it back."""
+    for place, reason in report.warnings:
+        yield f"{place}: warning: {reason}"
+    if report.is_dry:
+        for line in report.lines:
+            if line.outcome != FIXED:
+                yield from line_text(line, False, False)
+    if report.files or not report.errors:
+        yield summary(report)
+    if report.is_dry and report.patch and report.patch_base != Path.cwd():
+        yield f"The patch counts from {report.patch_base}."
+    for root, run, findings, files in report.runs:
+        where = "" if root == find_root(Path.cwd()) else f" --path {root}"
         yield (
             f"Run {run}: {count(findings, 'finding')} written in {count(files, 'file')}; "
-            f"`fullgraph undo {run}` takes {'it' if findings == 1 else 'them'} back."
+            f"`fullgraph undo {run}{where}` takes {'it' if findings == 1 else 'them'} back."
         )
+
+
+def summary(report: Report) -> str:
+    """`7 findings in 3 files; 6 can be fixed, 1 of them unsafe.`"""
+    parts = [
+        f"{count(len(report.lines), 'finding') if report.lines else 'no findings'} in {count(report.files, 'file')}"
+    ]
+    fixable = [line.finding for line in report.lines if line.outcome == FOUND and line.finding.is_fixable]
+    unsafe = sum(finding.safety is Safety.UNSAFE for finding in fixable)
+    if fixable:
+        parts.append(f"{len(fixable)} can be fixed" + (f", {unsafe} of them unsafe" if unsafe else ""))
+    if fixed := sum(line.outcome == FIXED for line in report.lines):
+        parts.append(f"{fixed} {'in the patch' if report.is_dry else 'fixed'}")
+    reasons = Counter(line.reason for line in report.lines)
+    parts += [f"{reasons[reason]} {reason}" for reason in (DECLINED, NOT_ASKED) if reasons[reason]]
+    if report.suppressed:
+        parts.append(f"{report.suppressed} suppressed")
+    text = "; ".join(parts) + "."
+    return text[0].upper() + text[1:]
 
 
 def count(number: int, noun: str) -> str:

@@ -1,23 +1,33 @@
-"""What only a terminal gets: colours and a progress line."""
+"""What only a terminal gets: colours, a progress line, text that fits the width."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 import time
+from typing import TextIO
 
 import click
 
 SIGNS = {b"+": "green", b"-": "red", b"@": "cyan"}
+READABLE = 100
+"""Characters beyond which a line of prose is no longer easy to read, however wide the terminal."""
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a standard stream is a terminal; one that was closed (`>&-`) is none."""
+    return stream is not None and not stream.closed and stream.isatty()
 
 
 def use_color(wanted: str) -> bool:
-    """`--color`, then NO_COLOR and FORCE_COLOR, then whether standard output is a terminal."""
+    """`--color`, then NO_COLOR and FORCE_COLOR, then whether standard output is a terminal that has colours."""
     if wanted != "auto":
         return wanted == "always"
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+    return bool(os.environ.get("FORCE_COLOR")) or (is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb")
 
 
 def paint(text: str, color: bool, **style: object) -> str:
@@ -39,23 +49,29 @@ def paint_line(line: bytes) -> str:
     return click.style(text, fg=color) if color else text
 
 
+def wrap(text: str, indent: str = "  ") -> str:
+    """Prose in lines that fit the terminal; the lines after the first are indented."""
+    width = min(shutil.get_terminal_size().columns, READABLE)
+    return textwrap.fill(text, max(width, 20), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
 class ProgressLine:
     """`1200/2285 files` on standard error, once a scan takes longer than a blink, and only on a terminal."""
 
     def __init__(self, total: int, quiet: bool) -> None:
         self.total = total
         self.done = 0
-        self.is_shown = not quiet and sys.stderr.isatty()
+        self.is_shown = not quiet and is_terminal(sys.stderr)
         self.next_time = time.monotonic() + 0.4
-        self.was_shown = False
+        self.shown = ""
 
     def __call__(self, files: int) -> None:
         self.done += files
         if self.is_shown and time.monotonic() >= self.next_time:
             self.next_time = time.monotonic() + 0.1
-            self.was_shown = True
-            click.echo(f"\r{self.done}/{self.total} files", nl=False, err=True)
+            self.shown = f"{self.done}/{self.total} files"
+            click.echo(f"\r{self.shown}", nl=False, err=True)
 
     def finish(self) -> None:
-        if self.was_shown:
-            click.echo("\r\x1b[K", nl=False, err=True)
+        if self.shown:
+            click.echo(f"\r{' ' * len(self.shown)}\r", nl=False, err=True)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from codemods.catalog.iterate_constant_keys import IterateConstantKeys
-from codemods.model import FullgraphError
+from codemods.model import SourceError
 from tests.cases import Case, all_cases, apply
 
 NAMES = ("slot", "blend", "vigor")
@@ -90,5 +90,5 @@ def test_the_batched_masks_are_the_same_before_and_after(tmp_path: Path, monkeyp
 )
 def test_a_constant_that_is_not_there_is_the_users_to_correct(constant: str, problem: str) -> None:
     project = case_named("given").project()
-    with pytest.raises(FullgraphError, match=problem):
+    with pytest.raises(SourceError, match=problem):
         list(IterateConstantKeys({"constant": constant}).find(project.module("agent/policy.py"), project))

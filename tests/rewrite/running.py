@@ -102,9 +102,9 @@ def die_at(step: int) -> Callable[[], None]:
     def arm() -> None:
         fsync = os.fsync
 
-        def counted(descriptor: int) -> None:
+        def counted(fd: Any) -> None:
             note("fsync")
-            fsync(descriptor)
+            fsync(fd)
 
         os.fsync = counted
         sys.addaudithook(note)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -59,8 +60,9 @@ def reset_to_written(root: Path) -> None:
 def test_killed_at_any_step_of_a_write_every_file_is_old_or_new_and_the_next_command_settles_it(root: Path) -> None:
     reset(root)
     outcomes = set()
-    step = 0
-    for step in kill_at_every_step(lambda: write_new(root)):
+    steps = 0
+    for _ in kill_at_every_step(lambda: write_new(root)):
+        steps += 1
         assert is_old_or_new(root)
         recovery = Journal(root).recover()
         outcomes.add(recovery.outcome if recovery else "")
@@ -72,7 +74,7 @@ def test_killed_at_any_step_of_a_write_every_file_is_old_or_new_and_the_next_com
             undo(Journal(root), ["1"])
         assert read_files(root) == OLD | CONFIG
         reset(root)
-    assert step > 40
+    assert steps > 40
     assert outcomes == {"", "had touched nothing yet; dropped", "finished"}
 
 
@@ -136,10 +138,10 @@ def test_killed_at_any_step_of_dropping_a_run_it_is_dropped_next_time(root: Path
 
 
 def test_killed_in_the_middle_of_a_single_file_it_is_still_old(root: Path) -> None:
+    big = {"a.py": b"# new\n" * 2_000}
     for limit in (0, 1, 3, 200, 600):
         reset(root)
-        big = {"a.py": b"# new\n" * 2_000}
-        killed = in_child(lambda: Journal(root).write(change_of(root, big)), lambda limit=limit: die_beyond(limit))  # type: ignore[misc]
+        killed = in_child(lambda: Journal(root).write(change_of(root, big)), partial(die_beyond, limit))
         assert killed == -signal.SIGXFSZ
         assert (root / "a.py").read_bytes() == OLD["a.py"]
         Journal(root).recover()
@@ -332,9 +334,9 @@ def test_a_full_disk_leaves_nothing_half_written(root: Path) -> None:
         write_files(root, OLD)
 
         def attempt() -> None:
-            refuse(root, change_of(root, big), "File too large; nothing was written", FullgraphError)  # noqa: B023
+            refuse(root, change_of(root, big), "File too large; nothing was written", FullgraphError)
 
-        assert in_child(attempt, lambda limit=limit: raise_beyond(limit)) == 0  # type: ignore[misc]
+        assert in_child(attempt, partial(raise_beyond, limit)) == 0
 
 
 def raise_beyond(size: int) -> None:

@@ -248,6 +248,16 @@ def test_the_log_knows_what_is_taken_back(shared: Path) -> None:
     assert undone_findings(Journal(shared))[1] == {0, 1}
 
 
+def test_a_finding_brought_back_after_the_rest_of_its_run_was_taken_back_stands(root: Path) -> None:
+    write_files(root, {"a.py": "old()\n", "b.py": "old()\n", "c.py": "old()\n"})
+    write(root, SwapCall())
+    back(root, "1.2")
+    back(root, "1")
+    back(root, "2")
+    assert [read(root, path) for path in ("a.py", "b.py", "c.py")] == ["old()\n", "new()\n", "old()\n"]
+    assert undone_findings(Journal(root))[1] == {0, 2}
+
+
 # Several runs on one file
 
 

@@ -11,16 +11,21 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 COMMAND = Path(sys.executable).parent / "fullgraph"
 SAMPLE = Path(__file__).parent / "sample_codemod.py"
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 PATIENCE = 20
-UNSET = {"NO_COLOR", "FORCE_COLOR", "VISUAL", "COLUMNS", "LINES"}
+UNSET = {"NO_COLOR", "FORCE_COLOR", "VISUAL", "COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE"}
+KEPT = Path(tempfile.gettempdir()) / "fullgraph-tests"
+"""Where the many processes of these tests keep their byte code; compiling is half the time of a short command."""
+
 PROMPT = "[y,n,a,d,q,u,e,?] "
 
 FILES = {
@@ -73,7 +78,18 @@ def arguments(command: str, *rest: str) -> list[str]:
 
 def environment(**changes: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in UNSET}
-    return {**kept, "EDITOR": "false", "TERM": "xterm", **changes}
+    paths = os.pathsep.join(filter(None, [str(without_bowler()), os.environ.get("PYTHONPATH")]))
+    fixed = {"PYTHONPATH": paths, "PYTHONPYCACHEPREFIX": str(KEPT), "EDITOR": "false", "TERM": "xterm"}
+    return {**kept, **fixed, **changes}
+
+
+@cache
+def without_bowler() -> Path:
+    """A folder that hides Bowler, an extra that takes long to import."""
+    folder = KEPT / "without_bowler"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "bowler.py").touch()
+    return folder
 
 
 def run(root: Path, command: str, *rest: str, **changes: str) -> Result:

@@ -88,6 +88,20 @@ def test_a_current_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "fullgraph: the current folder does not exist any more"
 
 
+def test_ctrl_c_while_looking_is_exit_code_130(project: Path, tmp_path: Path) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        "import sys, time\nfrom codemods import Codemod\n\n\nclass TakeLong(Codemod):\n"
+        "    def find(self, module, project):\n        print('looking', file=sys.stderr)\n        time.sleep(60)\n"
+    )
+    for command in ("check", "fix"):
+        terminal = Terminal(project, command, "--codemod", str(slow))
+        terminal.expect("looking")
+        terminal.press("\x03")
+        assert terminal.end() == 130
+        assert "fullgraph: stopped" in terminal.screen
+
+
 # Colours and progress
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from codemods.model import FullgraphError
 from codemods.ui.config import Config, choose_codemods, parse_options, read_config
-from tests.ui.running import SAMPLE, run, write_project
+from tests.ui.running import run, write_project
 from tests.ui.sample_codemod import CallFast, FlattenNest, RenameShared
 
 LOADED = [CallFast, FlattenNest, RenameShared]
@@ -126,8 +126,9 @@ def test_other_tools_may_hold_what_they_like(project: Path) -> None:
 
 
 def test_a_codemod_file_is_loaded_once_for_all_projects(project: Path) -> None:
-    loud = project / "loud.py"
-    loud.write_text(SAMPLE.read_text() + "\nprint('loaded')\n")
+    loud = project.parent / "loud.py"
+    loud.write_text("from codemods import Codemod\n\n\nclass SayNothing(Codemod): ...\n\n\nprint('loaded')\n")
     write_project(project.parent / "other")
     result = run(project.parent, "check", "--codemod", str(loud), "--select", "flatten_nest", "project", "other")
-    assert "two codemods" in result.err or result.err.count("loaded") == 1
+    assert result.code == 0
+    assert result.err.count("loaded") == 1

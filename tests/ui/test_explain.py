@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codemods.registry import all_codemods
 from codemods.ui.explain import explain, list_codemods, options_text
-from tests.ui.running import run
+from tests.ui.running import SAMPLE, run
 from tests.ui.sample_codemod import CallFast, RenameShared
 
 
@@ -45,3 +45,12 @@ def test_colours_only_if_asked_for_or_on_a_terminal(project: Path) -> None:
 def test_list_says_everything_on_stdout(project: Path) -> None:
     result = run(project, "list")
     assert (result.code, result.out, result.err) == (0, list_codemods(), "")
+
+
+def test_the_codemods_of_a_file_can_be_listed_and_explained(project: Path) -> None:
+    assert (
+        "call_fast      Call `fast()` where `slow()` is called.\n" in run(project, "list", "--codemod", str(SAMPLE)).out
+    )
+    text = run(project, "explain", "call_fast", "--codemod", str(SAMPLE)).out
+    assert "--option call_fast.to=TEXT (default: fast)" in text
+    assert run(project, "explain", "call_fast").code == 2

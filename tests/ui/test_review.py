@@ -26,7 +26,12 @@ def test_a_finding_is_shown_with_place_symbol_message_reason_and_diff(project: P
     terminal = Terminal(project, "fix")
     terminal.answer("q")
     terminal.end()
-    for piece in ("(1/6) pkg/a.py:2:5  one  call_fast", "slow() waits", "why: slow() waits a second", "+    fast()"):
+    for piece in (
+        "(1/6) pkg/a.py:2:5  one\n",
+        "\ncall_fast: slow() waits\n",
+        "\nwhy: slow() waits a second",
+        "\n+    fast()\n",
+    ):
         assert piece in terminal.screen
 
 
@@ -66,7 +71,7 @@ def test_an_unsafe_finding_is_labelled_and_says_why(project: Path) -> None:
     terminal.answer("n", "q")
     terminal.end()
     assert "unsafe: fast() may read its argument twice" in terminal.screen
-    assert "Apply (unsafe)? " in terminal.screen
+    assert "Apply 2/6 (unsafe)? " in terminal.screen
 
 
 def test_a_accepts_all_later_safe_ones_of_the_codemod_and_asks_about_the_unsafe(project: Path) -> None:
@@ -239,7 +244,7 @@ def test_a_finding_that_cannot_be_written_is_not_asked_about_but_named(project: 
     terminal = Terminal(project, "fix", "--option", "call_fast.to=fast(")
     terminal.answer("y")
     assert terminal.end() == 1
-    assert "(1/1) pkg/c.py:1:1" in terminal.screen
+    assert "(5/6) pkg/c.py:1:1" in terminal.screen
     assert "left alone: the result would not be valid" in terminal.screen
 
 
@@ -259,6 +264,16 @@ def test_a_declined_finding_is_not_written_in_a_later_round(project: Path) -> No
     terminal.answer("y", "y", "n")
     assert terminal.end() == 1
     assert "\nnest(2)\n" in texts(project)["pkg/a.py"]
+
+
+def test_a_file_that_changed_during_the_review_is_not_written_over(project: Path) -> None:
+    terminal = Terminal(project, "fix", "pkg/b.py", "--select", "call_fast")
+    terminal.expect("?] ")
+    (project / "pkg" / "b.py").write_text("mine = 1\n")
+    terminal.answer("y")
+    assert terminal.end() != 0
+    assert "changed" in terminal.screen
+    assert texts(project)["pkg/b.py"] == "mine = 1\n"
 
 
 # The editor

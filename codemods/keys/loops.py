@@ -1,0 +1,97 @@
+"""The shapes of a loop: what is iterated, under which name, and through which wrappers."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.module import Module
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COPIES = ("list", "tuple", "iter")
+
+
+def mapping_of(node: ast.expr) -> ast.expr:
+    """`d` of `d.keys()`; anything else as it is."""
+    return node.func.value if is_method_call(node, "keys") else node  # type: ignore[attr-defined]
+
+
+def is_method_call(node: ast.AST, name: str) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == name
+        and not node.args
+        and not node.keywords
+    )
+
+
+def call_name(node: ast.AST) -> str:
+    """`list` of `list(x, ...)`."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def unwrap(node: ast.expr) -> ast.expr:
+    """What a copy in `list()`, `tuple()` or `iter()` is made of."""
+    while call_name(node) in COPIES and len(node.args) == 1 and not node.keywords:  # type: ignore[attr-defined]
+        node = node.args[0]  # type: ignore[attr-defined]
+    return node
+
+
+def element_of(module: Module, target: ast.AST) -> ast.expr | None:
+    """The iterable of which a loop's target is one element: `xs` for `x` in `for i, x in enumerate(xs)`."""
+    parent = module.parent(target)
+    if isinstance(parent, (ast.For, ast.comprehension)) and parent.target is target:
+        source = unwrap(parent.iter)
+        return None if call_name(source) in ("enumerate", "zip") else source
+    if not isinstance(parent, ast.Tuple):
+        return None
+    loop = module.parent(parent)
+    if isinstance(loop, (ast.For, ast.comprehension)) and loop.target is parent and isinstance(loop.iter, ast.Call):
+        position = next(number for number, item in enumerate(parent.elts) if item is target)
+        name, arguments = call_name(loop.iter), loop.iter.args
+        if name == "enumerate" and position == 1 and arguments:
+            return unwrap(arguments[0])
+        if name == "zip" and position < len(arguments) and not any(isinstance(a, ast.Starred) for a in arguments):
+            return unwrap(arguments[position])
+    return None
+
+
+def keys_source(module: Module, target: ast.AST) -> ast.expr | None:
+    """The constant or the dict over whose keys a loop's target runs, completely and in order (so not through `zip`)."""
+    parent = module.parent(target)
+    if isinstance(parent, ast.Tuple):
+        loop = module.parent(parent)
+        if not isinstance(loop, (ast.For, ast.comprehension)) or loop.target is not parent:
+            return None
+        if is_method_call(loop.iter, "items") and parent.elts[0] is target:
+            return loop.iter.func.value  # type: ignore[attr-defined,no-any-return]
+        if call_name(loop.iter) == "zip":
+            return None
+    source = element_of(module, target)
+    return mapping_of(source) if source is not None else None
+
+
+def loop_target(module: Module, name: ast.Name) -> ast.Name | None:
+    """The target of the innermost loop around a name that binds it, if the loop's body binds it no second time."""
+    for outer in module.ancestors(name):
+        loops = [outer] if isinstance(outer, ast.For) else getattr(outer, "generators", [])
+        for loop in loops:
+            found = [node for node in ast.walk(loop.target) if isinstance(node, ast.Name) and node.id == name.id]
+            if found:
+                return found[0] if stores(outer, name.id) == 1 else None
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            break
+    return None
+
+
+def stores(tree: ast.AST, name: str) -> int:
+    return sum(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in ast.walk(tree)
+    )
+
+
+def is_index(node: ast.expr) -> bool:
+    """Whether a subscript could pick one element of a list."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Constant) and isinstance(node.value, int))

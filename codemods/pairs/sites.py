@@ -1,0 +1,243 @@
+"""Where one dict is mentioned: a local variable, a global of the project, or an attribute of its class."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from codemods.module import Module
+from codemods.pairs.annotations import meaning
+from codemods.pairs.owners import Family, canonical, decorator_name
+from codemods.pairs.uses import Use, classify, contents, define, escape, with_aliases
+from codemods.project import Project
+
+SPILLS = {
+    "dataclasses.asdict",
+    "dataclasses.astuple",
+    "vars",
+    "pickle.dump",
+    "pickle.dumps",
+    "torch.save",
+    "eval",
+    "exec",
+}
+HOOKS = {"__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__getattribute__", "__iter__", "__dict__"}
+KNOWN_DECORATORS = {"dataclasses.dataclass", "typing.final"}
+
+
+def local_uses(module: Module, scope: ast.AST, name: str) -> list[Use]:
+    """All uses of a local variable, in nested functions too."""
+    names = module.scopes.names(scope, name)
+    uses = [classify(module, node) for node in names]
+    for binding in module.scopes.bound[scope][name]:
+        if binding.how != "assign" and not isinstance(binding.node, ast.Name):
+            uses.append(escape(module, names[0], "it is an argument or a definition too"))
+    for call in (node for node in ast.walk(scope) if isinstance(node, ast.Call)):
+        if meaning(module, call.func) in ("locals", "eval", "exec"):
+            uses.append(escape(module, call, "all local names are handed on"))
+    return list(with_aliases(uses))
+
+
+def global_uses(project: Project, module: Module, name: str) -> list[Use]:
+    """All uses of a module's global, in every file that imports it."""
+    dotted = f"{module.name}.{name}"
+    uses = [classify(module, node) for node in module.scopes.names(module.tree, name)]
+    for other in project.modules_mentioning(name):
+        uses += named_in_strings(other, name)
+        if other is not module:
+            uses += [classify(other, node) for node in imported_mentions(project, other, name, dotted)]
+            uses += unclear_imports(project, other, name, module)
+    for binding in module.scopes.bound[module.tree][name]:
+        if binding.how != "assign" and not isinstance(binding.node, ast.Name):
+            uses.append(escape(module, module.scopes.names(module.tree, name)[0], "it is defined otherwise too"))
+    return list(with_aliases(uses))
+
+
+def imported_mentions(project: Project, module: Module, name: str, dotted: str) -> Iterator[ast.expr]:
+    for node in module.nodes(ast.Name, ast.Attribute):
+        if canonical(project, module.resolve(node) or "") == dotted:
+            yield node
+
+
+def unclear_imports(project: Project, module: Module, name: str, home: Module) -> Iterator[Use]:
+    """Imports of the global whose further way cannot be followed."""
+    for node in module.nodes(ast.ImportFrom):
+        for alias in node.names:
+            origin = canonical(project, f"{module.imports.origin(node)}.{alias.name}")
+            bound = ast.Name(alias.asname or alias.name)
+            if alias.name == "*" and module.imports.origin(node) == home.name:
+                yield escape(module, placed(bound, node), "it may come in by a star import")
+            elif origin == f"{home.name}.{name}" and not module.resolve(bound):
+                yield escape(module, placed(bound, node), "its name means something else there too")
+    for attribute in module.nodes(ast.Attribute):
+        if attribute.attr == name and not module.resolve(attribute):
+            yield escape(module, attribute, "this may be it, reached in a way that cannot be followed")
+
+
+def placed(node: ast.Name, where: ast.AST) -> ast.Name:
+    return ast.copy_location(node, where)
+
+
+def attribute_uses(project: Project, family: Family, name: str) -> list[Use]:
+    """All uses of an attribute of a class, by its name, in every file of the project."""
+    uses: list[Use] = []
+    for module in project.modules_mentioning(name):
+        uses += named_in_strings(module, name)
+        for node in module.nodes(ast.ClassDef):
+            uses += class_level(module, node, family, name)
+        for attribute in module.nodes(ast.Attribute):
+            if attribute.attr == name and not is_of_a_module(project, module, attribute, family):
+                uses.append(classify(module, attribute))
+                uses += stored_by_others(module, attribute, family)
+        uses += handed_in(module, family, name)
+    return [*with_aliases(uses), *exposures(project, family, name)]
+
+
+def class_level(module: Module, node: ast.ClassDef, family: Family, name: str) -> Iterator[Use]:
+    """What a class body says of the attribute. Another class with the same attribute makes every use unclear."""
+    for binding in module.scopes.bound.get(node, {}).get(name, []):
+        where = binding.node if isinstance(binding.node, ast.expr) else placed(ast.Name(name), binding.node)
+        if node not in family:
+            yield escape(module, where, f"class {node.name} has an attribute of the same name")
+        elif binding.how == "assign" and not binding.path:
+            yield define(module, where, binding.value, binding.annotation)
+        else:
+            yield escape(module, where, "it is defined in a way that cannot be followed")
+    for mention in module.scopes.names(node, name):
+        if isinstance(mention.ctx, ast.Load):
+            yield escape(module, mention, "it is used in the class body")
+
+
+def is_of_a_module(project: Project, module: Module, node: ast.Attribute, family: Family) -> bool:
+    """Whether `x.name` reads a module's global rather than an attribute of the class."""
+    return module.resolve(node) is not None and family.project_class(module, node.value) is None
+
+
+def stored_by_others(module: Module, node: ast.Attribute, family: Family) -> Iterator[Use]:
+    owner = module.enclosing(node, ast.ClassDef)
+    is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+    if isinstance(node.ctx, ast.Store) and is_self and owner and owner not in family:
+        yield escape(module, node, f"class {owner.name} has an attribute of the same name")
+
+
+def named_in_strings(module: Module, name: str) -> Iterator[Use]:
+    """Strings by which the dict could be reached: `getattr(x, "name")`, `patch("pkg.Class.name")`, `__all__`."""
+    for node in module.nodes(ast.Constant):
+        if isinstance(node.value, str) and name in node.value and name in node.value.split("."):
+            statement = module.enclosing(node, ast.Assign)
+            if not (statement and module.code(statement).startswith("__slots__")):
+                yield escape(module, node, "its name stands in a string")
+
+
+def handed_in(module: Module, family: Family, name: str) -> Iterator[Use]:
+    """A new dict given to the constructor by keyword is a definition; anything else is an escape."""
+    for call in module.nodes(ast.Call):
+        for word in call.keywords:
+            if word.arg == name and family.is_dataclass and may_construct(module, call, family):
+                built = contents(module, word.value)
+                keys, values = built or ([], [])
+                use = Use(module, word.value, "define", tuple(keys), tuple(values), writes=bool(keys))
+                yield use if built else escape(module, word.value, "it comes from elsewhere")
+    for pattern in module.nodes(ast.MatchClass):
+        if name in pattern.kwd_attrs:
+            yield escape(module, placed(ast.Name(name), pattern), "a pattern takes it")
+
+
+def may_construct(module: Module, call: ast.Call, family: Family) -> bool:
+    found = family.project_class(module, call.func)
+    if found:
+        return found[1] in family
+    named = module.code(call.func)
+    return meaning(module, call.func) in ("dataclasses.replace", "copy.replace") or named in (
+        "cls",
+        "type(self)",
+        "self.__class__",
+        "super().__init__",
+    )
+
+
+# What hands out a whole instance
+
+
+def exposures(project: Project, family: Family, name: str) -> Iterator[Use]:
+    """Ways for the dict to leave that do not name it: unusual bases, positional arguments, `asdict`, pickling."""
+    for module, base in family.strange:
+        yield escape(module, base, f"what the base class {module.code(base)} does with it is not known")
+    for module, node in family.members:
+        yield from unusual_class(module, node)
+    modules = {module.path: module for member in family.names for module in project.modules_mentioning(member)}
+    for module in modules.values():
+        yield from spilled(module, family)
+        if family.is_dataclass:
+            yield from built_by_place(module, family, name)
+
+
+def unusual_class(module: Module, node: ast.ClassDef) -> Iterator[Use]:
+    for decorator in node.decorator_list:
+        if decorator_name(module, decorator) not in KNOWN_DECORATORS:
+            yield escape(module, decorator, "what the class decorator does with it is not known")
+    for word in node.keywords:
+        yield escape(module, word.value, "what the metaclass does with it is not known")
+    for inner in ast.walk(node):
+        hook = getattr(inner, "name", None) or getattr(inner, "attr", None)
+        if hook in HOOKS and isinstance(inner, (ast.FunctionDef, ast.Attribute)):
+            where = inner if isinstance(inner, ast.expr) else placed(ast.Name(str(hook)), inner)
+            yield escape(module, where, f"`{hook}` hands out all attributes")
+
+
+def spilled(module: Module, family: Family) -> Iterator[Use]:
+    """`asdict`, `vars`, `__dict__`, pickling, of something that is seen to be an instance."""
+    for call in module.nodes(ast.Call):
+        if meaning(module, call.func) in SPILLS and any(mentions_instance(module, a, family) for a in call.args):
+            yield escape(module, call, "the whole object is taken apart or written out")
+    for node in module.nodes(ast.Attribute):
+        if node.attr == "__dict__" and family.has_instance(module, node.value):
+            yield escape(module, node, "the whole object is taken apart")
+
+
+def mentions_instance(module: Module, argument: ast.AST, family: Family) -> bool:
+    """Whether an instance itself, not one of its attributes, is somewhere in the argument."""
+    for node in ast.walk(argument):
+        is_inner = isinstance(module.parent(node), ast.Attribute) and node is not argument
+        if isinstance(node, (ast.Name, ast.Attribute)) and not is_inner and family.has_instance(module, node):
+            return True
+    return False
+
+
+def built_by_place(module: Module, family: Family, name: str) -> Iterator[Use]:
+    """Calls of a dataclass that may fill the field by its place, and the class handed on as a value."""
+    place = min(field_place(node, name) for _, node in family.members)
+    for node in module.nodes(ast.Name, ast.Attribute):
+        found = family.project_class(module, node) if isinstance(node.ctx, ast.Load) else None
+        if found and found[1] in family:
+            yield from built_here(module, node, place)
+    for call in module.nodes(ast.Call):
+        if may_construct(module, call, family) and not family.project_class(module, call.func):
+            owner = module.enclosing(call, ast.ClassDef)
+            if owner in family and meaning(module, call.func) is None:
+                yield from checked_call(module, call, place)
+
+
+def built_here(module: Module, node: ast.expr, place: int) -> Iterator[Use]:
+    parent = module.parent(node)
+    if isinstance(parent, ast.Call) and parent.func is node:
+        yield from checked_call(module, parent, place)
+    elif isinstance(parent, ast.Call) and meaning(module, parent.func) not in (
+        "isinstance",
+        "issubclass",
+        "typing.cast",
+    ):
+        yield escape(module, node, "the class is handed on, and may be called with it")
+
+
+def checked_call(module: Module, call: ast.Call, place: int) -> Iterator[Use]:
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    if starred or len(call.args) > place or any(word.arg is None for word in call.keywords):
+        yield escape(module, call, "it may be given by its place in this call")
+
+
+def field_place(node: ast.ClassDef, name: str) -> int:
+    """How many fields of this class stand before it; a great number if it is not a field here."""
+    fields: Iterable[ast.AnnAssign] = (item for item in node.body if isinstance(item, ast.AnnAssign))
+    names = [item.target.id for item in fields if isinstance(item.target, ast.Name)]
+    return names.index(name) if name in names else 1 << 30

@@ -1,0 +1,48 @@
+"""Three versions of a file into one: what was done since stays, and one earlier step is taken out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Lines of a file, as it is now, that were edited both by the run and since."""
+
+    path: str
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.first}" + (f"-{self.last}" if self.last > self.first else "")
+
+
+def merge(path: str, base: bytes, current: bytes, wanted: bytes) -> tuple[bytes, list[Conflict]]:
+    """The current bytes with the step from `base` to `wanted` made in them, and the places where that cannot be."""
+    if current == base:
+        return wanted, []
+    from merge3 import Merge3
+
+    old, mine, theirs = (data.splitlines(keepends=True) for data in (base, current, wanted))
+    merged: list[bytes] = []
+    conflicts: list[Conflict] = []
+    for kind, *region in Merge3(old, mine, theirs).merge_regions():
+        if kind == "conflict":
+            _, _, start, stop, their_start, their_stop = region
+            conflicts.append(Conflict(path, start + 1, max(start + 1, stop)))
+            merged += with_markers(mine[start:stop], theirs[their_start:their_stop])
+        else:
+            lines = {"unchanged": old, "a": mine, "same": mine, "b": theirs}[kind]
+            merged += lines[region[0] : region[1]]
+    return b"".join(merged), conflicts
+
+
+def with_markers(mine: list[bytes], theirs: list[bytes]) -> list[bytes]:
+    """Both versions, marked as git marks them."""
+    newline = b"\r\n" if any(line.endswith(b"\r\n") for line in (*mine, *theirs)) else b"\n"
+
+    def whole(lines: list[bytes]) -> list[bytes]:
+        return [line if line.endswith((b"\n", b"\r")) else line + newline for line in lines]
+
+    marks = [mark + newline for mark in (b"<<<<<<< now", b"=======", b">>>>>>> undone")]
+    return [marks[0], *whole(mine), marks[1], *whole(theirs), marks[2]]

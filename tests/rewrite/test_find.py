@@ -1,0 +1,91 @@
+"""Asking codemods about one file: in order, with keys that last, and whatever a codemod does wrong is one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codemods.codemod import Codemod
+from codemods.project import Project
+from codemods.rewrite.as_json import dump_finding, load_finding
+from codemods.rewrite.find import FileResult, find
+from tests.rewrite.sample import FailSometimes, RenameField, ShareImport, SwapCall
+
+
+def ask(text: str | bytes, *codemods: Codemod, others: dict[str, bytes] | None = None) -> FileResult:
+    files = {"a.py": text if isinstance(text, bytes) else text.encode(), **(others or {})}
+    return find(Project(Path("/nowhere"), files, files), "a.py", codemods)
+
+
+def test_findings_come_in_the_order_of_the_text() -> None:
+    result = ask("bare()\nold(old())\nbare()\n", SwapCall(), ShareImport())
+    assert [(finding.line, finding.column) for finding in result.findings] == [(1, 1), (2, 1), (2, 5), (3, 1)]
+
+
+def test_a_file_that_no_codemod_is_interested_in_is_not_parsed() -> None:
+    assert ask("this is no Python", SwapCall()) == FileResult("a.py")
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"x = 1\nold( = 2\n", "line 2: "),
+        (b"old()\n\0", "line 2: holds a NUL byte"),
+        (b"old('\xe9')\n", "line 1: not utf-8 text"),
+        (b"# coding: rot13\nold()\n", "cannot be written in the encoding 'rot13'"),
+        (b"old()\n" + b"(" * 500 + b")" * 500, "line 2: too many nested parentheses"),
+        (b"old()\nx = " + b"-" * 100_000 + b"1\n", "cannot be parsed"),
+        (b"old()\nif x:\n" + b"".join(b" " * n + b"if x:\n" for n in range(1, 120)), "line "),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(raw: bytes, words: str) -> None:
+    result = ask(raw, SwapCall())
+    assert words in result.error
+    assert "\n" not in result.error
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("raise_it()\nold()\n", "fail_sometimes failed: KeyError: 'no such thing' (sample.py, line "),
+        ("leave_it()\nold()\n", "fail_sometimes failed: SystemExit: 3"),
+        ("recurse_it()\nold()\n", "fail_sometimes: nested too deeply"),
+    ],
+)
+def test_a_codemod_that_fails_is_named_and_the_others_are_asked(text: str, words: str) -> None:
+    result = ask(text, FailSometimes(), SwapCall())
+    assert words in result.error
+    assert [finding.codemod for finding in result.findings] == ["swap_call"]
+
+
+def test_a_local_answer_depends_on_its_file_alone() -> None:
+    others = {"b.py": b"c.field = 1\n"}
+    text = "class C:\n    field: int = 0\n"
+    assert ask("old()\n", SwapCall(), others=others).is_local
+    assert not ask(text, RenameField(), others=others).is_local
+    assert ask("field = 1\n", RenameField(), others=others).is_local
+
+
+def test_looking_at_another_file_in_any_way_is_noticed() -> None:
+    project = Project(Path("/nowhere"), ["a.py", "b.py"], {"a.py": b"", "b.py": b""})
+    for look in (project.module, project.source, project.read, project.mentions, project.path_of, project.imported_by):
+        project.was_asked = False
+        look("b.py")
+        assert project.was_asked, look
+
+
+@given(st.text(alphabet="x \n", max_size=40), st.text(alphabet="y \n", max_size=40))
+def test_a_key_survives_edits_elsewhere(before: str, after: str) -> None:
+    text = "def f():\n    return old(1)\n\n\nold(2)\nold(2)\n"
+    head, tail = (f"# {part}\n".replace("\n", "\n# ") + "\n" for part in (before, after))
+    keys = [finding.key for finding in ask(text, SwapCall()).findings]
+    assert len(set(keys)) == 3
+    assert [finding.key for finding in ask(head + text + tail, SwapCall()).findings] == keys
+
+
+def test_a_finding_read_back_from_json_is_the_same() -> None:
+    [finding] = ask("class C:\n    field: int = 0\n", RenameField(), others={"b.py": b"c.field\n"}).findings
+    assert load_finding(dump_finding(finding)) == finding

@@ -1,0 +1,291 @@
+"""From findings to bytes, and round after round: nothing overlaps, everything parses, a second run is quiet."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from codemods.codemod import Codemod
+from codemods.model import Change, Edit, Finding, Span
+from codemods.project import Project
+from codemods.rewrite.find import FileResult
+from codemods.rewrite.journal import Journal
+from codemods.rewrite.plan import plan
+from codemods.rewrite.undo import undo
+from codemods.rewrite.walk import Tree, plant_trees
+from codemods.run import Filter, Round, filtered, fix, moved, scanner_for, writer_for
+from tests.rewrite.running import findings_in, look, planned, project_of, read_files, write_files
+from tests.rewrite.sample import (
+    BreakSyntax,
+    EditElsewhere,
+    LeaveText,
+    NeverRest,
+    OverlapItself,
+    RenameField,
+    ShareImport,
+    SwapCall,
+    UnwrapNest,
+    WriteSnowman,
+)
+
+
+def reasons(change: Change) -> list[str]:
+    return [reason for _, reason in change.left_out]
+
+
+# One plan
+
+
+def test_of_overlapping_findings_the_first_is_taken_and_the_others_named(root: Path) -> None:
+    write_files(root, {"a.py": "nest(nest(nest(1)))\nnest(2)\n"})
+    change = planned(root, UnwrapNest())
+    assert change.after == {"a.py": b"flat(nest(nest(1)))\nflat(2)\n"}
+    assert reasons(change) == ["overlaps unwrap_nest at a.py:1"] * 2
+
+
+def test_overlapping_findings_of_two_codemods_are_not_mixed(root: Path) -> None:
+    write_files(root, {"a.py": "nest(old())\nold()\n"})
+    change = planned(root, UnwrapNest(), SwapCall())
+    assert change.after == {"a.py": b"flat(old())\nnew()\n"}
+    assert reasons(change) == ["overlaps unwrap_nest at a.py:1"]
+
+
+def test_findings_that_share_an_edit_do_not_overlap(root: Path) -> None:
+    write_files(root, {"a.py": "import os\n\nbare() + bare()\n"})
+    change = planned(root, ShareImport())
+    assert change.after["a.py"].count(b"import tools") == 1
+    assert change.left_out == ()
+
+
+def test_a_result_that_does_not_parse_is_refused_and_the_others_are_applied(root: Path) -> None:
+    write_files(root, {"a.py": "old()\nfragile()\nold()\n", "b.py": "old()\n"})
+    change = planned(root, SwapCall(), BreakSyntax())
+    assert change.after == {"a.py": b"new()\nfragile()\nnew()\n", "b.py": b"new()\n"}
+    assert [finding.codemod for finding, _ in change.left_out] == ["break_syntax"]
+    assert reasons(change)[0].startswith("the result would not be valid: a.py: line 2: ")
+
+
+def test_a_restless_codemod_is_refused_and_the_others_are_applied(root: Path) -> None:
+    write_files(root, {"a.py": "old()\ngrow()\n"})
+    change = planned(root, SwapCall(), NeverRest())
+    assert change.after == {"a.py": b"new()\ngrow()\n"}
+    assert reasons(change) == ["refused: a second run would change the result again"]
+
+
+def test_a_codemod_that_is_restless_where_it_stands_and_edits_elsewhere_is_refused(root: Path) -> None:
+    write_files(root, {"a.py": "remote()\n", "other.py": "x = 1\n"})
+    change = planned(root, EditElsewhere())
+    assert change.after == {}
+    assert reasons(change) == ["refused: a second run would change the result again"]
+
+
+def test_text_that_the_encoding_cannot_hold_is_refused_and_the_others_are_applied(root: Path) -> None:
+    write_files(root, {"a.py": b"# coding: latin-1\nold('\xe9')\nsnow()\n", "b.py": b"snow()\n"})
+    change = planned(root, SwapCall(), WriteSnowman())
+    assert change.after == {
+        "a.py": b"# coding: latin-1\nnew('\xe9')\nsnow()\n",
+        "b.py": "'\N{SNOWMAN}'\n".encode(),
+    }
+    assert "cannot be written in iso8859-1" in reasons(change)[0]
+
+
+@pytest.mark.parametrize(("kind", "text"), [(OverlapItself, "clumsy()"), (LeaveText, "beyond()")])
+def test_edits_that_do_not_fit_together_are_refused(root: Path, kind: type[Codemod], text: str) -> None:
+    write_files(root, {"a.py": f"old()\n{text}\n"})
+    change = planned(root, SwapCall(), kind())
+    assert change.after == {"a.py": f"new()\n{text}\n".encode()}
+    assert reasons(change)[0].startswith("its own edits do not fit together")
+
+
+def test_an_edit_of_a_file_that_is_not_there_is_refused(root: Path) -> None:
+    write_files(root, {"a.py": "old()\n"})
+    [finding] = findings_in(look(root, SwapCall()))
+    edits = (Edit("gone.py", Span(0, 0), "x"),)
+    stray = Finding("stray", "a.py", Span(0, 0), "<module>", "strays", edits)
+    change = plan([stray, finding], project_of(root), [SwapCall()])
+    assert change.after == {"a.py": b"new()\n"}
+    assert "gone.py: not readable" in reasons(change)[0]
+
+
+def test_a_cross_file_finding_is_planned_as_a_whole_or_not_at_all(root: Path) -> None:
+    files = {"a.py": b"class C:\n    field: int\n", "b.py": b"c.field\n", "c.py": b"c.field.field\n"}
+    write_files(root, files)
+    change = planned(root, RenameField())
+    assert change.before == files
+    assert change.after == {path: raw.replace(b"field", b"renamed") for path, raw in files.items()}
+    write_files(root, {"c.py": b"c.field(\n"})
+    assert planned(root, RenameField()).after == {}
+
+
+def test_many_findings_and_one_that_fails_take_no_time(root: Path) -> None:
+    write_files(root, {f"m{number}.py": "old()\n" * 20 for number in range(40)} | {"z.py": "fragile()\n"})
+    change = planned(root, SwapCall(), BreakSyntax())
+    assert len(change.applied) == 800
+    assert len(change.left_out) == 1
+
+
+def test_a_plan_of_nothing_is_nothing(root: Path) -> None:
+    assert plan([], project_of(root), []) == Change()
+
+
+# Round after round
+
+
+@dataclass
+class Choose:
+    """A reviewer that takes what a test says."""
+
+    wanted: Callable[[Finding], bool] = lambda finding: True
+    meanwhile: Callable[[], object] = lambda: None
+
+    def choose(self, findings: Sequence[Finding], project: Project) -> list[Finding]:
+        self.meanwhile()
+        return [finding for finding in findings if finding.is_fixable and self.wanted(finding)]
+
+
+def run(
+    root: Path, reviewer: Choose, *codemods: Codemod, journal: Journal | None = None, wanted: Filter | None = None
+) -> list[Round]:
+    [tree], _ = plant_trees([root])
+
+    def scanner(tree: Tree) -> list[FileResult]:
+        return filtered(look(tree.root, *codemods), wanted or Filter())
+
+    return list(fix(tree, codemods, scanner, reviewer, writer_for(journal)))
+
+
+def test_overlapping_findings_are_met_again_in_the_next_round(root: Path) -> None:
+    write_files(root, {"a.py": "nest(nest(nest(1)))\n"})
+    rounds = run(root, Choose(), UnwrapNest(), journal=Journal(root))
+    assert (root / "a.py").read_bytes() == b"flat(flat(flat(1)))\n"
+    assert [done.run.number for done in rounds if done.run] == [1, 2, 3]
+    undo(Journal(root), ["3", "2", "1"])
+    assert (root / "a.py").read_bytes() == b"nest(nest(nest(1)))\n"
+
+
+def test_a_finding_that_is_met_again_keeps_its_key(root: Path) -> None:
+    write_files(root, {"a.py": "nest(nest(1))\n"})
+    first, second = run(root, Choose(), UnwrapNest(), journal=Journal(root))
+    [(waiting, _)] = first.change.left_out
+    assert [finding.key for finding in second.change.applied] == [waiting.key]
+
+
+def test_a_dry_run_sees_the_same_and_writes_nothing(root: Path) -> None:
+    write_files(root, {"a.py": "nest(nest(1))\nold()\n"})
+    files = read_files(root)
+    rounds = run(root, Choose(), UnwrapNest(), SwapCall())
+    assert rounds[-1].change.after == {"a.py": b"flat(flat(1))\nnew()\n"}
+    assert read_files(root) == files
+    assert not (root / ".fullgraph").exists()
+
+
+def test_what_is_left_after_all_rounds_is_named(root: Path) -> None:
+    write_files(root, {"a.py": "nest(" * 8 + ")" * 8 + "\n"})
+    rounds = run(root, Choose(), UnwrapNest(), journal=Journal(root))
+    assert len(rounds[-1].change.left_out) == 8 - len(rounds)
+    assert all(reason.startswith("overlaps") for reason in reasons(rounds[-1].change))
+
+
+def test_a_declined_finding_that_looks_the_same_is_not_written_in_the_next_round(root: Path) -> None:
+    write_files(root, {"a.py": "nest(nest(1))\nnest(2)\n"})
+    run(root, Choose(lambda finding: finding.line == 1), UnwrapNest(), journal=Journal(root))
+    assert (root / "a.py").read_bytes() == b"flat(flat(1))\nnest(2)\n"
+
+
+def test_a_declined_finding_beside_the_one_met_again_is_not_written(root: Path) -> None:
+    write_files(root, {"a.py": "nest(nest(1), nest(2))\n"})
+    run(root, Choose(lambda finding: finding.column < 15), UnwrapNest(), journal=Journal(root))
+    assert b"nest(2)" in (root / "a.py").read_bytes()
+
+
+def test_what_the_user_filtered_out_stays_out_in_the_next_round(root: Path) -> None:
+    write_files(root, {"a.py": "nest(nest(1))\nnest(2)\n"})
+    rounds = run(root, Choose(), UnwrapNest(), journal=Journal(root), wanted=Filter(lines=((1, 1),)))
+    assert (root / "a.py").read_bytes() == b"flat(flat(1))\nnest(2)\n"
+    assert [len(findings_in(done.results)) for done in rounds] == [2, 1]
+
+
+def test_a_file_edited_during_the_review_is_left_alone_and_named(root: Path) -> None:
+    """The spans of a finding count in the text that was looked at."""
+    write_files(root, {"a.py": "old()\n", "b.py": "x = 1\nold()\n"})
+    mine = "y = '1234567890'\nold()\n"
+    [done] = run(root, Choose(meanwhile=lambda: write_files(root, {"b.py": mine})), SwapCall(), journal=Journal(root))
+    assert (root / "a.py").read_bytes() == b"new()\n"
+    assert (root / "b.py").read_bytes() == mine.encode()
+    assert reasons(done.change) == ["b.py has changed since it was looked at"]
+
+
+def test_a_file_deleted_during_the_review_is_left_alone_and_named(root: Path) -> None:
+    write_files(root, {"a.py": "old()\n", "b.py": "old()\n"})
+    [done] = run(root, Choose(meanwhile=(root / "b.py").unlink), SwapCall(), journal=Journal(root))
+    assert (root / "a.py").read_bytes() == b"new()\n"
+    assert "b.py" in reasons(done.change)[0]
+
+
+def test_a_cross_file_finding_is_left_if_any_of_its_files_was_edited(root: Path) -> None:
+    files = {"a.py": b"class C:\n    field: int\n", "b.py": b"c.field\n"}
+    write_files(root, files)
+    edited = {"b.py": b"# mine\nc.field\n"}
+    run(root, Choose(meanwhile=lambda: write_files(root, edited)), RenameField(), journal=Journal(root))
+    assert read_files(root) == files | edited | {"pyproject.toml": b""}
+
+
+def test_an_edit_that_keeps_size_and_time_is_noticed_too(root: Path) -> None:
+    write_files(root, {"a.py": "old()\n"})
+    status = (root / "a.py").stat()
+
+    def edit() -> None:
+        write_files(root, {"a.py": "ol_()\n"})
+        os.utime(root / "a.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    run(root, Choose(meanwhile=edit), SwapCall(), journal=Journal(root))
+    assert (root / "a.py").read_bytes() == b"ol_()\n"
+
+
+def test_a_finding_that_would_change_an_excluded_file_is_left_alone(root: Path) -> None:
+    write_files(root, {"a.py": "class C:\n    field: int\n", "b.py": "c.field\n"})
+    [tree], _ = plant_trees([root])
+    [result, _] = scanner_for([RenameField()], Filter(), ["b.py"], 1, False, Quiet())(tree)
+    [finding] = result.findings
+    assert not finding.is_fixable
+    assert finding.left_alone == "would have to change b.py, which is excluded"
+
+
+class Quiet:
+    """Progress that nobody sees."""
+
+    def __call__(self, files: int) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+def test_a_span_moves_with_the_edits_before_it_and_grows_with_those_inside() -> None:
+    edits = [Edit("a.py", Span(0, 0), "xx"), Edit("a.py", Span(4, 6), ""), Edit("a.py", Span(12, 20), "y" * 10)]
+    assert moved(Span(1, 3), edits) == Span(3, 5)
+    assert moved(Span(8, 10), edits) == Span(8, 10)
+    assert moved(Span(3, 8), edits) == Span(5, 8)
+    assert moved(Span(14, 15), edits) == Span(12, 22)
+
+
+def test_a_filter_admits_by_symbol_and_by_lines(root: Path) -> None:
+    write_files(root, {"a.py": "class C:\n    def f(self):\n        old(\n        )\n\ndef fg():\n    old()\n"})
+    results = look(root, SwapCall())
+    assert [f.line for f in findings_in(filtered(results, Filter(symbols=("C.f",))))] == [3]
+    assert [f.line for f in findings_in(filtered(results, Filter(symbols=("f",))))] == [3]
+    assert [f.line for f in findings_in(filtered(results, Filter(lines=((4, 4),))))] == [3]
+    assert [f.line for f in findings_in(filtered(results, Filter(symbols=("fg",), lines=((1, 3),))))] == []
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads the newer syntax itself")
+def test_an_edit_in_syntax_that_was_not_read_is_refused_and_one_beside_it_is_not(root: Path) -> None:
+    write_files(root, {"a.py": "type Pair = tuple[int, int]\nold()\n"})
+    edits = (Edit("a.py", Span(0, 4), "kind"),)
+    blind = Finding("blind", "a.py", Span(0, 4), "<module>", "cannot see", edits)
+    change = plan([blind, *findings_in(look(root, SwapCall()))], project_of(root), [SwapCall()])
+    assert change.after == {"a.py": b"type Pair = tuple[int, int]\nnew()\n"}
+    assert reasons(change) == ["a.py: the edit touches syntax that this Python cannot read"]
