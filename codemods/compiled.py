@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeGuard
 from weakref import WeakKeyDictionary
 
@@ -17,7 +18,13 @@ from codemods.project import Project
 
 COMPILERS = {"torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert"}
 IS_COMPILING = {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling"}
-MENTION = re.compile(rb"(?<!\bre)\.compile\s*[(,)\r\n]|\bimport\b[^\n]*\b(?:compile|optimize)|_dynamo\.optimize")
+REQUEST = re.compile(
+    rb"torch\.compile\(|(?<!\bre)\.compile\(\s*(?:\)|\w+\s*=[^=]|\*\*)|@[\w.]+\.compile[ \t]*[#\r\n\\]|"
+    rb"partial\(\s*[\w.]+(?<!\bre)\.compile\b|dynamo\.optimize(?:_assert)?\(|import torch as |"
+    rb"import\b[^\r\n]*\b(?:compile|optimize|optimize_assert)\b"
+)
+IMPLICIT = {"forward", "__call__", "__init__"}
+"""Functions that are called without being named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +52,35 @@ class ReachedCall(Place):
 
 @dataclass
 class CompiledCode:
-    """The answer for one project, by path and symbol.
+    """The answer for one project, by path and symbol. Calls are followed when somebody asks about one.
 
     `unseen` are the regions of which it cannot be said what they compile.
     """
 
+    names: Definitions
     entries: dict[tuple[str, str], Region] = field(default_factory=dict)
-    calls: dict[tuple[str, str], list[ReachedCall]] = field(default_factory=dict)
     unseen: list[Region] = field(default_factory=list)
+    begins: list[tuple[tuple[Module, ast.AST], Region]] = field(default_factory=list)
+
+    @cached_property
+    def calls(self) -> dict[tuple[str, str], list[ReachedCall]]:
+        found: dict[tuple[str, str], list[ReachedCall]] = {}
+        for entry, region in self.begins:
+            follow(self.names, entry, region, found)
+        return found
 
     def calls_of(self, module: Module, function: Function) -> list[ReachedCall]:
         """Every call of a function from compiled code, each line once, `fullgraph` ones before the others."""
+        if function.name not in IMPLICIT and self.is_named_once(function.name):
+            return []
         found = self.calls.get((module.path, module.symbol(function)), [])
         by_line = {(call.path, call.line): call for call in sorted(found, key=lambda call: bool(call.region.fullgraph))}
         return [by_line[place] for place in sorted(by_line)]
+
+    def is_named_once(self, name: str) -> bool:
+        """Whether nothing but its definition names a function: then nobody calls it."""
+        word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+        return len(self.names.project.matches(word)) < 2
 
     def entry_of(self, module: Module, function: Function) -> Region | None:
         """The region that compiles this very function, if one does."""
@@ -77,15 +99,17 @@ def compiled_code(project: Project) -> CompiledCode:
 
 
 def explore(project: Project) -> CompiledCode:
-    answer = CompiledCode()
-    names = Definitions(project)
+    answer = CompiledCode(Definitions(project))
     for module in modules_that_compile(project):
         for region, target in regions(module):
-            entry = entry_point(names, module, target)
+            entry = entry_point(answer.names, module, target)
             if entry is not None:
-                follow(names, entry, region, answer)
+                answer.begins.append((entry, region))
             elif not is_method(target):
                 answer.unseen.append(region)
+    for (home, node), region in answer.begins:
+        if isinstance(node, FUNCTIONS):
+            answer.entries[home.path, home.symbol(node)] = region
     return answer
 
 
@@ -95,14 +119,22 @@ def is_method(target: ast.AST) -> TypeGuard[ast.Attribute]:
 
 
 def modules_that_compile(project: Project) -> Iterator[Module]:
-    """The files that may ask torch for compilation; `re.compile` alone does not count."""
+    """The files that may ask torch for compilation; `re.compile` alone does not count, nor does talk of it."""
     for path in sorted({*project.mentions("compile"), *project.mentions("optimize")}):
         try:
             raw = project.read(path)
-            if b"torch" in raw and MENTION.search(raw):
+            if b"torch" in raw and any(path.endswith(".ipynb") or is_code(raw, m) for m in REQUEST.finditer(raw)):
                 yield project.module(path)
         except SourceError:
             continue
+
+
+def is_code(raw: bytes, found: re.Match[bytes]) -> bool:
+    """Whether a match is not seen to stand in a comment, in a string or in the text of a docstring."""
+    start = max(raw.rfind(b"\n", 0, found.start()), raw.rfind(b"\r", 0, found.start())) + 1
+    head = raw[start : found.start()]
+    is_quoted = head.count(b'"') % 2 or head.count(b"'") % 2
+    return not is_quoted and not any(mark in head for mark in (b"#", b"`", b">>>"))
 
 
 def regions(module: Module) -> Iterator[tuple[Region, ast.AST]]:
@@ -160,18 +192,21 @@ def entry_point(names: Definitions, module: Module, target: ast.AST) -> tuple[Mo
     return found or only_function(names.member(names.instance(module, target), "forward"))
 
 
-def follow(names: Definitions, entry: tuple[Module, ast.AST], region: Region, answer: CompiledCode) -> None:
+def follow(
+    names: Definitions,
+    entry: tuple[Module, ast.AST],
+    region: Region,
+    calls: dict[tuple[str, str], list[ReachedCall]],
+) -> None:
     """Note every call that the entry reaches, through the project's own functions; disabled ones are not entered."""
     todo, seen = [entry], {entry[1]}
-    if isinstance(entry[1], FUNCTIONS):
-        answer.entries[entry[0].path, entry[0].symbol(entry[1])] = region
     for module, function in todo:
         for node in traced_nodes(module, function):
             callee = names.called(module, node) if isinstance(node, ast.Call) else names.read(module, node)
             if callee is None:
                 continue
             call = ReachedCall(module.path, getattr(node, "lineno", 0), region)
-            answer.calls.setdefault((callee[0].path, callee[0].symbol(callee[1])), []).append(call)
+            calls.setdefault((callee[0].path, callee[0].symbol(callee[1])), []).append(call)
             if callee[1] not in seen and not is_disabled(*callee):
                 seen.add(callee[1])
                 todo.append(callee)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from codemods.model import SourceError
 from codemods.module import Function, Module
@@ -13,6 +14,9 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SAME_INSTANCE = {"to", "cuda", "cpu", "eval", "train", "float", "half", "bfloat16", "double", "requires_grad_"}
 DEEP = 12
 Definition = tuple[Module, ast.AST]
+Setting = ast.Assign | ast.AnnAssign
+_VALUES: WeakKeyDictionary[ast.AST, dict[str, list[ast.expr]]] = WeakKeyDictionary()
+_SETTINGS: WeakKeyDictionary[ast.AST, dict[str, list[Setting]]] = WeakKeyDictionary()
 
 
 class Definitions:
@@ -137,12 +141,11 @@ class Definitions:
 
     def _attribute(self, module: Module, node: ast.Attribute, depth: int) -> Definition | None:
         for home, kind in self.lineage(self.instance(module, node.value, depth + 1)):
-            for item in ast.walk(kind):
-                if isinstance(item, (ast.Assign, ast.AnnAssign)) and sets_attribute(item, node.attr):
-                    annotation = item.annotation if isinstance(item, ast.AnnAssign) else None
-                    made = self.instance(home, item.value, depth + 1) if item.value else None
-                    if found := made or self._annotated(home, annotation, depth):
-                        return found
+            for item in attribute_settings(kind, node.attr):
+                annotation = item.annotation if isinstance(item, ast.AnnAssign) else None
+                made = self.instance(home, item.value, depth + 1) if item.value else None
+                if found := made or self._annotated(home, annotation, depth):
+                    return found
         return None
 
     def _annotated(self, module: Module, annotation: ast.AST | None, depth: int) -> Definition | None:
@@ -197,16 +200,28 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             todo += ast.iter_child_nodes(node)
 
 
-def assigned_values(scope: ast.AST, name: str) -> Iterator[ast.expr]:
+def assigned_values(scope: ast.AST, name: str) -> list[ast.expr]:
     """Every value that is given to a plain name in one scope."""
-    for node in own_nodes(scope):
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-                yield node.value
+    if scope not in _VALUES:
+        found = _VALUES.setdefault(scope, {})
+        for node in own_nodes(scope):
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value:
+                names = {target.id for target in targets_of(node) if isinstance(target, ast.Name)}
+                for bound in names:
+                    found.setdefault(bound, []).append(node.value)
+    return _VALUES[scope].get(name, [])
 
 
-def sets_attribute(node: ast.Assign | ast.AnnAssign, name: str) -> bool:
-    """Whether `self.name = ...` or, in a class body, `name: Kind` stands here."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return any(name == getattr(target, "attr", getattr(target, "id", None)) for target in targets)
+def attribute_settings(kind: ast.ClassDef, name: str) -> list[Setting]:
+    """Every `self.name = ...` of a class, and `name: Kind` in its body."""
+    if kind not in _SETTINGS:
+        found = _SETTINGS.setdefault(kind, {})
+        for node in ast.walk(kind):
+            if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                for bound in {getattr(target, "attr", getattr(target, "id", "")) for target in targets_of(node)}:
+                    found.setdefault(bound, []).append(node)
+    return _SETTINGS[kind].get(name, [])
+
+
+def targets_of(node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -15,7 +15,7 @@ from codemods.docstrings import add_paragraph, docstring_of
 from codemods.model import Edit, Finding, FullgraphError
 from codemods.module import Function, Module
 from codemods.project import Project
-from codemods.telemetry import ITERATORS, Evidence, evidence
+from codemods.telemetry import Evidence, evidence
 from codemods.torch_version import Version, oldest_torch, read_version
 
 EXISTS_SINCE, REASON_SINCE = (2, 1), (2, 8)
@@ -25,6 +25,12 @@ WARNING = (
     "and fails under fullgraph=True."
 )
 WARNS = re.compile(r"torch[._](?:compile|dynamo)|\bcompiled (?:code|region|graph|function|path)", re.I)
+FUNCTION = re.compile(rb"[\r\n](?: {1,4}|\t)?(?:async[ \t]+)?def\b")
+LOOP = re.compile(rb"\.(?:named_)?(?:parameters|modules|buffers|children)\(")
+END = re.compile(
+    rb"\.(?:item|tolist)\(\)|\.numpy\(|"
+    rb"\bfloat\([^#;]{0,100}?\.(?:norm|mean|std|var|sum|min|max|amin|amax|median|abs|sqrt)\("
+)
 READS, NAMED = "telemetry, reads values on the host", "not for compiled code"
 
 
@@ -73,11 +79,7 @@ class DisableCompile(Codemod):
     - projects that support a torch older than 2.1, which has no `torch.compiler.disable`
     """
 
-    needles = tuple(f".{name}(".encode() for name in sorted(ITERATORS))
-    pattern = re.compile(
-        rb"\.(?:item|tolist)\(\)|\.numpy\(|"
-        rb"\bfloat\([^#;]{0,100}?\.(?:norm|mean|std|var|sum|min|max|amin|amax|median|abs|sqrt)\("
-    )
+    pattern = LOOP
     why: ClassVar[str] = (
         "Reading values back to the host breaks a graph inside the function; the decorator keeps the function out, so "
         "that the graph splits once, at the call (torch 2.13: 2 breaks become 1, but 0 become 1)."
@@ -86,7 +88,8 @@ class DisableCompile(Codemod):
 
     def may_hold(self, raw: bytes) -> bool:
         named = any(symbol.rpartition(".")[2].encode() in raw for symbol in self.symbols)
-        return b"torch" in raw and (named or super().may_hold(raw))
+        looks = super().may_hold(raw) and any(map(may_be_telemetry, FUNCTION.split(raw)))
+        return (named or looks) and b"torch" in raw
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if not any(meaning.split(".")[0] == "torch" for names in module.imports.meanings.values() for meaning in names):
@@ -147,6 +150,12 @@ class DisableCompile(Codemod):
             text = ".".join(map(str, declared))
             raise Unsure(f"{where} allows torch {text}, which has no torch.compiler.disable (new in 2.1)")
         return declared
+
+
+def may_be_telemetry(function: bytes) -> bool:
+    """Whether the text of one function has the two things that all telemetry has. Tests have them too."""
+    is_test = function.startswith(b" test")
+    return not is_test and LOOP.search(function) is not None and END.search(function) is not None
 
 
 def doubt(calls: list[ReachedCall], seen: Evidence | None) -> str:

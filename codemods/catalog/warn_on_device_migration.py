@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from codemods.codemod import Codemod, Options, Unsure, option
 from codemods.constructor import called, require_setting
+from codemods.devices.glance import may_migrate
 from codemods.devices.method import MOVES, first_argument
 from codemods.devices.migration import Migration, migrations
 from codemods.devices.warning import WIDTH, call_helper, raise_if, require_helper, require_import, warn_in_place
@@ -24,12 +24,6 @@ ONE_MORE_FRAME = {
     *("torch.amp.autocast", "torch.cuda.amp.autocast", "torch.compiler.disable", "torch._dynamo.disable"),
 }
 FRAMES_OF_MODULE_CALL = 2
-PATTERNS = (
-    re.compile(rb"\.(?<!torch\.)(?:device|is_cuda)(?:\.type)?[)\s]*(?:[!=]=|is\b|:|and\b|or\b)"),
-    re.compile(rb"= *self\.[\w.]+\.to\([^()]*\bdevice\b"),
-    re.compile(rb"self\.to\([^()]*\.device\b"),
-)
-"""A comparison, or a move without one. Apart: each begins with bytes that are quick to search for."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +72,14 @@ class WarnOnDeviceMigration(Codemod):
 
     options: WarnOptions
 
-    needles: ClassVar[tuple[bytes, ...]] = (b".to(", b".cuda(", b".cpu(", b".xpu(", b".hpu(", b".mtia(", b".ipu(")
+    needles: ClassVar[tuple[bytes, ...]] = (b".device", b".is_cuda")
     why: ClassVar[str] = (
         "State that silently follows its input to another device costs a copy and a recompile. The warning says so; "
         "in its default form it is traced without a graph break."
     )
 
     def may_hold(self, raw: bytes) -> bool:
-        return super().may_hold(raw) and any(pattern.search(raw) for pattern in PATTERNS)
+        return super().may_hold(raw) and may_migrate(raw)
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if names_torch(module):

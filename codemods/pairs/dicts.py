@@ -11,9 +11,9 @@ from codemods.bindings import FUNCTIONS
 from codemods.module import Module
 from codemods.pairs.annotations import arguments, meaning, pair_table, unquoted
 from codemods.pairs.owners import Family
-from codemods.pairs.shapes import is_int_pair
+from codemods.pairs.shapes import OWN_KEY, is_int_pair
 from codemods.pairs.sites import attribute_uses, global_uses, local_uses
-from codemods.pairs.uses import Use, classify, contents
+from codemods.pairs.uses import Use, classify, contents, settled
 from codemods.pairs.values import Values
 from codemods.project import Project
 
@@ -34,14 +34,15 @@ class PairDict:
     annotation: ast.expr | None = None
 
     def uses(self) -> list[Use]:
-        """Every use in the project, each mention once, in the order of the text."""
+        """Every use in the project, those of the defining file first."""
         if self.kind == "local":
             found = local_uses(self.module, self.scope, self.name)
         elif self.kind == "global":
             found = global_uses(self.project, self.module, self.name)
         else:
             found = attribute_uses(self.project, self.family, self.name)
-        return sorted(found, key=lambda use: (use.module is not self.module, use.module.path, use.node.lineno))
+        found.sort(key=lambda use: (use.module is not self.module, use.module.path, use.node.lineno))
+        return settled(found)
 
     @property
     def family(self) -> Family:
@@ -168,7 +169,7 @@ def is_filled_with_pairs(found: PairDict, nearby: list[ast.expr]) -> bool:
     The file of the definition is asked first: it rules out nearly all dicts.
     """
     uses = [classify(found.module, node) for node in nearby if is_mention(found, node)]
-    return are_pairs(found, uses) and are_pairs(found, found.uses())
+    return are_pairs(found, settled(uses)) and are_pairs(found, found.uses())
 
 
 def is_mention(found: PairDict, node: ast.expr) -> bool:
@@ -182,4 +183,5 @@ def are_pairs(found: PairDict, uses: list[Use]) -> bool:
     if not writes or any(use.annotation for use in uses) or not holds_tensors(uses):
         return False
     values = Values(found.project, {use.node for use in uses if use.kind != "escape"})
-    return all(is_int_pair(values.shape(use.module, key)) for use in writes for key in use.keys)
+    shapes = [values.shape(use.module, key) for use in writes for key in use.keys]
+    return all(is_int_pair(shape) for shape in shapes) and any(shape != OWN_KEY for shape in shapes)

@@ -45,7 +45,7 @@ class Keys:
         A read with such a key finds nothing, as before, if all that is written is natural in both parts.
         """
         written = [key for key in self.all if key.use.writes]
-        if all(key.is_wholly_natural for key in written):
+        if written and all(key.is_wholly_natural for key in written):
             return [key for key in self.all if not is_number(key)]
         return [key for key in self.all if not key.is_natural]
 

@@ -11,6 +11,7 @@ from codemods.module import Module
 from codemods.pairs.uses import Loop, Use
 from codemods.placing import insert_before
 
+LONG = 100
 NAMES = ("key", "flat_key", "flat_pair_key")
 
 
@@ -66,11 +67,17 @@ def split_key(module: Module, loop: Loop, names: str, stride: str) -> list[Edit]
 def insert_clause(module: Module, generator: ast.comprehension, clause: str) -> Edit:
     """A further `for` of a comprehension, behind this one, on its own line if this one has its own."""
     span = module.span(generator.iter)
+    comprehension = module.parent(generator)
+    assert comprehension is not None
     if module.text[: span.start].rstrip().endswith("("):
         raise Unsure(f"{module.path}:{generator.iter.lineno}: what the loop runs over stands in parentheses")
     word = module.text.rfind("for", 0, module.span(generator.target).start)
     before = module.text[module.line_start(word) : word]
-    return module.insert(span.end, f" {clause}" if before.strip() else f"\n{before}{clause}")
+    indent = module.indent(generator.iter)
+    opened = module.span(comprehension).start
+    has_room = len(module.text[module.line_start(span.end) : module.line_end(span.end)]) + len(clause) < LONG
+    own_line = not before.strip() or (not has_room and module.line(opened) < module.line(span.end))
+    return module.insert(span.end, f"\n{indent}{clause}" if own_line else f" {clause}")
 
 
 def replace_word(module: Module, node: ast.expr, word: str) -> Edit:

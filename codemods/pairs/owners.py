@@ -12,6 +12,7 @@ from codemods.project import Project
 
 PLAIN_BASES = {"object", "abc.ABC", "typing.Generic"}
 ELEMENTS = {"list", "tuple", "sorted", "reversed", "enumerate", "zip", "iter", "next", "set"}
+TOO_MANY = 60
 Class = tuple[Module, ast.ClassDef]
 
 
@@ -129,16 +130,21 @@ class Family:
             self._functions[called] = all_true(self._returns(called))
         return self._functions[called]
 
+    def _few_mentioning(self, name: str) -> list[Module]:
+        """The modules that mention a name; none for a name that is all over the project."""
+        many = not name or len(self.project.mentions(name)) > TOO_MANY
+        return [] if many else self.project.modules_mentioning(name)
+
     def _returns(self, function: str) -> Iterator[bool]:
         """Of every function of this name: whether it says that it returns instances."""
-        for module in self.project.modules_mentioning(function) if function else []:
+        for module in self._few_mentioning(function):
             for node in module.nodes(ast.FunctionDef):
                 if node.name == function:
                     yield self.says(node.returns)
 
     def _attribute_says(self, attribute: str, depth: int) -> Iterator[bool]:
         """Of every definition of an attribute of this name: whether it says that it holds instances."""
-        for module in self.project.modules_mentioning(attribute):
+        for module in self._few_mentioning(attribute):
             for node in module.nodes(ast.ClassDef):
                 for binding in module.scopes.bound.get(node, {}).get(attribute, []):
                     yield self.says(binding.annotation or getattr(binding.node, "returns", None))

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods.module import Module
 from codemods.pairs.annotations import meaning
-from codemods.pairs.owners import Family, canonical, decorator_name
-from codemods.pairs.uses import Use, classify, contents, define, escape, with_aliases
+from codemods.pairs.exposures import exposures, may_construct
+from codemods.pairs.owners import Family, canonical
+from codemods.pairs.uses import Use, classify, contents, define, escape, placed, with_aliases
 from codemods.project import Project
-
-SPILLS = {
-    "dataclasses.asdict",
-    "dataclasses.astuple",
-    "vars",
-    "pickle.dump",
-    "pickle.dumps",
-    "torch.save",
-    "eval",
-    "exec",
-}
-HOOKS = {"__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__getattribute__", "__iter__", "__dict__"}
-KNOWN_DECORATORS = {"dataclasses.dataclass", "typing.final"}
 
 
 def local_uses(module: Module, scope: ast.AST, name: str) -> list[Use]:
@@ -72,10 +60,6 @@ def unclear_imports(project: Project, module: Module, name: str, home: Module) -
     for attribute in module.nodes(ast.Attribute):
         if attribute.attr == name and not module.resolve(attribute):
             yield escape(module, attribute, "this may be it, reached in a way that cannot be followed")
-
-
-def placed(node: ast.Name, where: ast.AST) -> ast.Name:
-    return ast.copy_location(node, where)
 
 
 def attribute_uses(project: Project, family: Family, name: str) -> list[Use]:
@@ -141,103 +125,3 @@ def handed_in(module: Module, family: Family, name: str) -> Iterator[Use]:
     for pattern in module.nodes(ast.MatchClass):
         if name in pattern.kwd_attrs:
             yield escape(module, placed(ast.Name(name), pattern), "a pattern takes it")
-
-
-def may_construct(module: Module, call: ast.Call, family: Family) -> bool:
-    found = family.project_class(module, call.func)
-    if found:
-        return found[1] in family
-    named = module.code(call.func)
-    return meaning(module, call.func) in ("dataclasses.replace", "copy.replace") or named in (
-        "cls",
-        "type(self)",
-        "self.__class__",
-        "super().__init__",
-    )
-
-
-# What hands out a whole instance
-
-
-def exposures(project: Project, family: Family, name: str) -> Iterator[Use]:
-    """Ways for the dict to leave that do not name it: unusual bases, positional arguments, `asdict`, pickling."""
-    for module, base in family.strange:
-        yield escape(module, base, f"what the base class {module.code(base)} does with it is not known")
-    for module, node in family.members:
-        yield from unusual_class(module, node)
-    modules = {module.path: module for member in family.names for module in project.modules_mentioning(member)}
-    for module in modules.values():
-        yield from spilled(module, family)
-        if family.is_dataclass:
-            yield from built_by_place(module, family, name)
-
-
-def unusual_class(module: Module, node: ast.ClassDef) -> Iterator[Use]:
-    for decorator in node.decorator_list:
-        if decorator_name(module, decorator) not in KNOWN_DECORATORS:
-            yield escape(module, decorator, "what the class decorator does with it is not known")
-    for word in node.keywords:
-        yield escape(module, word.value, "what the metaclass does with it is not known")
-    for inner in ast.walk(node):
-        hook = getattr(inner, "name", None) or getattr(inner, "attr", None)
-        if hook in HOOKS and isinstance(inner, (ast.FunctionDef, ast.Attribute)):
-            where = inner if isinstance(inner, ast.expr) else placed(ast.Name(str(hook)), inner)
-            yield escape(module, where, f"`{hook}` hands out all attributes")
-
-
-def spilled(module: Module, family: Family) -> Iterator[Use]:
-    """`asdict`, `vars`, `__dict__`, pickling, of something that is seen to be an instance."""
-    for call in module.nodes(ast.Call):
-        if meaning(module, call.func) in SPILLS and any(mentions_instance(module, a, family) for a in call.args):
-            yield escape(module, call, "the whole object is taken apart or written out")
-    for node in module.nodes(ast.Attribute):
-        if node.attr == "__dict__" and family.has_instance(module, node.value):
-            yield escape(module, node, "the whole object is taken apart")
-
-
-def mentions_instance(module: Module, argument: ast.AST, family: Family) -> bool:
-    """Whether an instance itself, not one of its attributes, is somewhere in the argument."""
-    for node in ast.walk(argument):
-        is_inner = isinstance(module.parent(node), ast.Attribute) and node is not argument
-        if isinstance(node, (ast.Name, ast.Attribute)) and not is_inner and family.has_instance(module, node):
-            return True
-    return False
-
-
-def built_by_place(module: Module, family: Family, name: str) -> Iterator[Use]:
-    """Calls of a dataclass that may fill the field by its place, and the class handed on as a value."""
-    place = min(field_place(node, name) for _, node in family.members)
-    for node in module.nodes(ast.Name, ast.Attribute):
-        found = family.project_class(module, node) if isinstance(node.ctx, ast.Load) else None
-        if found and found[1] in family:
-            yield from built_here(module, node, place)
-    for call in module.nodes(ast.Call):
-        if may_construct(module, call, family) and not family.project_class(module, call.func):
-            owner = module.enclosing(call, ast.ClassDef)
-            if owner in family and meaning(module, call.func) is None:
-                yield from checked_call(module, call, place)
-
-
-def built_here(module: Module, node: ast.expr, place: int) -> Iterator[Use]:
-    parent = module.parent(node)
-    if isinstance(parent, ast.Call) and parent.func is node:
-        yield from checked_call(module, parent, place)
-    elif isinstance(parent, ast.Call) and meaning(module, parent.func) not in (
-        "isinstance",
-        "issubclass",
-        "typing.cast",
-    ):
-        yield escape(module, node, "the class is handed on, and may be called with it")
-
-
-def checked_call(module: Module, call: ast.Call, place: int) -> Iterator[Use]:
-    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
-    if starred or len(call.args) > place or any(word.arg is None for word in call.keywords):
-        yield escape(module, call, "it may be given by its place in this call")
-
-
-def field_place(node: ast.ClassDef, name: str) -> int:
-    """How many fields of this class stand before it; a great number if it is not a field here."""
-    fields: Iterable[ast.AnnAssign] = (item for item in node.body if isinstance(item, ast.AnnAssign))
-    names = [item.target.id for item in fields if isinstance(item.target, ast.Name)]
-    return names.index(name) if name in names else 1 << 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from codemods.bindings import FUNCTIONS
@@ -68,6 +68,11 @@ def classify(module: Module, node: ast.expr) -> Use:
 
 def escape(module: Module, node: ast.expr, reason: str) -> Use:
     return Use(module, node, "escape", reads=True, reason=reason)
+
+
+def placed(node: ast.Name, where: ast.AST) -> ast.Name:
+    """The node as if it stood there: what has no expression of its own is named by its line."""
+    return ast.copy_location(node, where)
 
 
 def classify_binding(module: Module, node: ast.expr) -> Use:
@@ -255,3 +260,10 @@ def with_aliases(uses: list[Use]) -> Iterator[Use]:
         if use.kind == "alias" and (target := second_name(use.module, use.node)):
             names = use.module.scopes.names(use.module.scopes.of(target), target.id)
             todo += [classify(use.module, name) for name in names if name is not target]
+
+
+def settled(uses: list[Use]) -> list[Use]:
+    """The uses as they are for a `defaultdict`, where reading a key writes it."""
+    if not any(use.kind == "define" and use.values and not use.keys for use in uses):
+        return uses
+    return [replace(use, writes=True) if use.kind == "key" and use.reads else use for use in uses]

@@ -26,6 +26,7 @@ from codemods.pairs.shapes import (
 )
 from codemods.project import Project
 
+TOO_MANY = 60
 GROWS_BY_ONE = {"append", "add", "appendleft"}
 GROWS = {*GROWS_BY_ONE, "insert", "extend", "update", "__setitem__", "extendleft"}
 
@@ -86,8 +87,13 @@ class Values:
         )
 
     def _mentions(self, name: str) -> list[tuple[Module, ast.expr]] | None:
-        """Every name and attribute in the project that is written so; None if some file cannot be read."""
+        """Every name and attribute in the project that is written so; None if some file cannot be read.
+
+        A name that is all over the project is not followed: it would cost more than it tells.
+        """
         try:
+            if len(self.project.mentions(name)) > TOO_MANY:
+                return None
             modules = self.project.modules_mentioning(name)
         except SourceError:
             return None

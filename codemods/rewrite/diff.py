@@ -83,8 +83,11 @@ def apply_patch(before: Mapping[str, bytes], edited: bytes) -> dict[str, bytes]:
     preamble, *sections = SECTION.split(edited if edited.endswith(b"\n") else edited + b"\n")
     if re.search(rb"(?m)^@@ ", preamble):
         raise FullgraphError("the edited patch has lost the line `--- a/...` that names the file")
-    for section in sections:
+    by_name: dict[bytes, bytes] = {}
+    for section in sections:  # a second header of the same file is text that looks like one
         name = section.partition(b"\n")[0].removeprefix(b"--- ").rstrip(b"\t\r")
+        by_name[name] = by_name.get(name, b"") + section
+    for name, section in by_name.items():
         if name not in named:
             raise FullgraphError(f"the edited patch names {os.fsdecode(name[2:])}, which is not part of this finding")
         after[named[name]] = apply_hunks(named[name], split_lines(before[named[name]]), section)
