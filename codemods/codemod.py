@@ -62,7 +62,18 @@ class Codemod:
         """Whether a file with these bytes could hold a finding."""
         if self.needles and not any(needle in raw for needle in self.needles):
             return False
-        return self.pattern is None or self.pattern.search(raw) is not None
+        if self.pattern is not None and not self.pattern.search(raw):
+            return False
+        hits = self.hits(raw)
+        return hits is None or any(True for _ in hits)
+
+    def hits(self, raw: bytes) -> Iterable[int] | None:
+        """Where in the bytes findings could begin; None means anywhere.
+
+        A codemod that can tell saves most of the parsing of big files: see `rewrite/glance.py`. A top-level statement
+        without a hit must never hold the beginning of a finding.
+        """
+        return None
 
     def find(self, module: Module, project: Project) -> Iterable[Finding]:
         """Every finding in this module. Only what begins here: a use in another module belongs to its definition."""

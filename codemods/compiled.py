@@ -20,9 +20,10 @@ COMPILERS = {"torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_
 IS_COMPILING = {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling"}
 REQUEST = re.compile(
     rb"torch\.compile\(|(?<!\bre)\.compile\(\s*(?:\)|\w+\s*=[^=]|\*\*)|@[\w.]+\.compile[ \t]*[#\r\n\\]|"
-    rb"partial\(\s*[\w.]+(?<!\bre)\.compile\b|dynamo\.optimize(?:_assert)?\(|import torch as |"
-    rb"import\b[^\r\n]*\b(?:compile|optimize|optimize_assert)\b"
+    rb"(?:partial\(|^)\s*[\w.]+(?<!\bre)\.compile,|dynamo\.optimize(?:_assert)?\(|"
+    rb"import\b.*\b(?:compile|optimize|optimize_assert)\b"
 )
+WINDOW = 80
 IMPLICIT = {"forward", "__call__", "__init__"}
 """Functions that are called without being named."""
 
@@ -123,18 +124,26 @@ def modules_that_compile(project: Project) -> Iterator[Module]:
     for path in sorted({*project.mentions("compile"), *project.mentions("optimize")}):
         try:
             raw = project.read(path)
-            if b"torch" in raw and any(path.endswith(".ipynb") or is_code(raw, m) for m in REQUEST.finditer(raw)):
+            if b"torch" in raw and (b"import torch as " in raw or path.endswith(".ipynb") or requests(raw)):
                 yield project.module(path)
         except SourceError:
             continue
 
 
-def is_code(raw: bytes, found: re.Match[bytes]) -> bool:
-    """Whether a match is not seen to stand in a comment, in a string or in the text of a docstring."""
-    start = max(raw.rfind(b"\n", 0, found.start()), raw.rfind(b"\r", 0, found.start())) + 1
-    head = raw[start : found.start()]
+def requests(raw: bytes) -> bool:
+    """Whether code may ask for compilation, by the lines that have the words."""
+    places = (found.start() for word in (b"compile", b"optimize") for found in re.finditer(word, raw))
+    return any(is_request(raw, place) for place in places)
+
+
+def is_request(raw: bytes, place: int) -> bool:
+    """Whether a word is used as in a request, and is not seen to stand in a comment or a string."""
+    start = max(raw.rfind(b"\n", 0, place), raw.rfind(b"\r", 0, place)) + 1
+    head = raw[start:place]
     is_quoted = head.count(b'"') % 2 or head.count(b"'") % 2
-    return not is_quoted and not any(mark in head for mark in (b"#", b"`", b">>>"))
+    if is_quoted or any(mark in head for mark in (b"#", b"`", b">>>")):
+        return False
+    return REQUEST.search(raw[start : place + WINDOW]) is not None
 
 
 def regions(module: Module) -> Iterator[tuple[Region, ast.AST]]:

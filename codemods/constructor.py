@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 
 from codemods.codemod import Unsure
 from codemods.definitions import argument_names
@@ -19,15 +21,37 @@ def require_setting(module: Module, project: Project, owner: ast.ClassDef, name:
     where = f"{module.path}:{owner.lineno}"
     if not places:
         if is_dataclass(module, owner):
+            check_slots(module, owner)
             return add_field(module, project, owner, name)
         raise Unsure(f"{owner.name} has no __init__ of its own ({where})")
     if len(places) > 1 or not isinstance(places[0], ast.FunctionDef):
         raise Unsure(f"{owner.name}.__init__ is not one plain function ({module.path}:{places[-1].lineno})")
     if has_setting(module, owner, places[0], name):
         return ()
+    check_slots(module, owner)
+    for other, heir in heirs(project, owner):
+        init = next((node for node in heir.body if getattr(node, "name", "") == "__init__"), None)
+        if init and not any(isinstance(node, ast.Expr) and is_init_call(node) for node in ast.walk(init)):
+            raise Unsure(f"{heir.name} does not call {owner.name}.__init__ ({other.path}:{heir.lineno})")
+    return add_to_init(module, places[0], name)
+
+
+def check_slots(module: Module, owner: ast.ClassDef) -> None:
     if slots := next((node for node in owner.body if "__slots__" in bound_by(node)), None):
         raise Unsure(f"{owner.name} has __slots__ ({module.path}:{slots.lineno})")
-    return add_to_init(module, places[0], name)
+
+
+def heirs(project: Project, owner: ast.ClassDef) -> Iterator[tuple[Module, ast.ClassDef]]:
+    """The classes of the project that inherit this one directly, by its name."""
+    heading = re.compile(rb"class\s+\w+\s*\([^)]*\b" + owner.name.encode() + rb"\b")
+    try:
+        others = [project.module(path) for path in sorted({path for path, _ in project.matches(heading)})]
+    except SourceError as error:
+        raise Unsure(f"{error}: it may inherit {owner.name}") from error
+    for other in others:
+        for node in other.nodes(ast.ClassDef):
+            if any(ast.unparse(base).rpartition(".")[2] == owner.name for base in node.bases):
+                yield other, node
 
 
 def has_setting(module: Module, owner: ast.ClassDef, init: ast.FunctionDef, name: str) -> bool:
@@ -95,7 +119,9 @@ def is_docstring(node: ast.stmt) -> bool:
 
 
 def is_dataclass(module: Module, owner: ast.ClassDef) -> bool:
-    return any(module.resolve(called(item)) == "dataclasses.dataclass" for item in owner.decorator_list)
+    """Whether `dataclass` makes its `__init__`."""
+    made = [item for item in owner.decorator_list if module.resolve(called(item)) == "dataclasses.dataclass"]
+    return bool(made) and not any(keyword.arg == "init" for keyword in getattr(made[0], "keywords", []))
 
 
 def called(node: ast.expr) -> ast.expr:
@@ -106,14 +132,8 @@ def add_field(module: Module, project: Project, owner: ast.ClassDef, name: str) 
     """A last field with a default. A subclass would take it before its own fields: positional callers would break."""
     if name in {bound for node in owner.body for bound in bound_by(node)}:
         return ()
-    try:
-        others = project.modules_mentioning(owner.name)
-    except SourceError as error:
-        raise Unsure(f"{error}: it may inherit {owner.name}") from error
-    for other in others:
-        for node in other.nodes(ast.ClassDef):
-            if any(ast.unparse(base).rpartition(".")[2] == owner.name for base in node.bases):
-                raise Unsure(f"{owner.name} is a dataclass, and {node.name} inherits it ({other.path}:{node.lineno})")
+    for other, heir in heirs(project, owner):
+        raise Unsure(f"{owner.name} is a dataclass, and {heir.name} inherits it ({other.path}:{heir.lineno})")
     fields = [node for node in owner.body if isinstance(node, ast.AnnAssign)]
     if not fields or not module.begins_line(fields[-1]) or shares_line(module, fields[-1]):
         raise Unsure(f"{owner.name} has no field to put another one behind ({module.path}:{owner.lineno})")

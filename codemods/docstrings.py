@@ -22,6 +22,7 @@ SECTION = re.compile(
     r":\w[\w \t*]*:|\.\. \w+::)",
     re.M,
 )
+ENDS_IN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\\s*\Z")
 WIDTH = 79
 
 
@@ -36,7 +37,8 @@ def add_paragraph(module: Module, function: Function, title: str, rest: str) -> 
     """The edit that adds `title rest` as a paragraph: before the first section, else at the end.
 
     A function without a docstring gets one, with the title as its first line. None where there is no one literal to
-    write into: pieces joined by the parser, an f-string, a docstring on the line of the `def`.
+    write into: pieces joined by the parser, an f-string, a docstring on the line of the `def`, a last line break that a
+    backslash takes away.
     """
     docstring = docstring_of(function)
     if docstring is None:
@@ -45,6 +47,8 @@ def add_paragraph(module: Module, function: Function, title: str, rest: str) -> 
     if literal is None or not module.begins_line(function.body[0]):
         return None
     if len(literal["quotes"]) == 1 and literal["text"].splitlines()[1:]:
+        return None
+    if ENDS_IN_ESCAPE.search(literal["text"]):
         return None
     indent = module.indent(docstring)
     start = module.span(docstring).start

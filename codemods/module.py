@@ -43,12 +43,12 @@ CHILDREN = ChildFields()
 class Module:
     """The text and the tree of one file. Never changed: a codemod says what to do with `replace` and `insert`."""
 
-    def __init__(self, source: Source, name: str = "") -> None:
+    def __init__(self, source: Source, name: str = "", tree: ast.Module | None = None) -> None:
         self.source = source
         self.path = source.path
         self.text = source.text
         self.name = name
-        self.tree, self.parsed = parse(source)
+        self.tree, self.parsed = (tree, source.parsed) if tree else parse(source)
 
     # Where things stand
 
@@ -107,10 +107,10 @@ class Module:
         return self.text[span.start : span.end]
 
     def indent(self, node: ast.AST) -> str:
-        """The white space before the line on which the node begins."""
+        """The white space before the line on which the node begins; it counts from the last form feed on."""
         start = self.line_start(self.span(node).start)
         line = self.text[start : self.line_end(start)]
-        return line[: len(line) - len(line.lstrip(" \t\f"))]
+        return line[: len(line) - len(line.lstrip(" \t\f"))].rpartition("\f")[2]
 
     def begins_line(self, node: ast.AST) -> bool:
         """Whether nothing but white space stands before the node on its line."""

@@ -39,9 +39,12 @@ def indented(line: str, unit: str) -> str:
     return unit * (len(line) - len(bare)) + bare
 
 
-def insert_definition(module: Module, text: str, imports: Sequence[Edit] = ()) -> tuple[Edit, ...]:
-    """A function at the top level, above the first definition that follows the imports; with the imports it needs."""
-    offset = above_definitions(module)
+def insert_definition(module: Module, text: str, names: set[str], imports: Sequence[Edit] = ()) -> tuple[Edit, ...]:
+    """A function at the top level, above the first definition that follows the imports of what it names.
+
+    `imports` are the edits that add such imports.
+    """
+    offset = above_definitions(module, names)
     above = module.text[:offset].replace("\r\n", "\n").replace("\r", "\n")
     blank = len(above) - len(above.rstrip("\n")) - 1 if above.strip() else 2
     missing = "\n" * max(0, 2 - blank)
@@ -51,13 +54,16 @@ def insert_definition(module: Module, text: str, imports: Sequence[Edit] = ()) -
     return (*elsewhere, module.insert(offset, f"{head}{missing}{text}\n\n\n"))
 
 
-def above_definitions(module: Module) -> int:
-    """The start of the line of the first top-level statement with a definition in it, behind all imports.
+def above_definitions(module: Module, names: set[str]) -> int:
+    """The start of the line of the first top-level statement with a definition in it, behind the imports.
 
-    Comments right above that statement belong to it.
+    An import that follows a definition counts only if it binds one of the names: what stands before it may be used
+    while the module is imported. Comments right above the statement belong to it.
     """
     body = module.tree.body
-    imports = [index for index, node in enumerate(body) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    first = next((index for index, node in enumerate(body) if isinstance(node, DEFINITIONS)), len(body))
+    found = ((index, node) for index, node in enumerate(body) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    imports = [index for index, node in found if index < first or bound_names(node) & names]
     for node in body[imports[-1] + 1 if imports else 0 :]:
         if any(isinstance(inner, DEFINITIONS) for inner in ast.walk(node)) and module.begins_line(node):
             start = module.line_start(statement_start(module, node))
@@ -65,3 +71,7 @@ def above_definitions(module: Module) -> int:
                 start = module.line_start(start - 1)
             return start
     raise Unsure(f"{module.path}:{body[imports[-1]].lineno}: an import stands behind all definitions")
+
+
+def bound_names(node: ast.Import | ast.ImportFrom) -> set[str]:
+    return {alias.asname or alias.name.partition(".")[0] for alias in node.names}

@@ -19,6 +19,7 @@ ENDS = {"item", "tolist", "numpy"}
 REDUCERS = {"norm", "mean", "std", "var", "sum", "min", "max", "amin", "amax", "median", "abs", "sqrt"}
 LOGS = {"print", "debug", "info", "warning", "error", "log", "add_scalar", "add_scalars", "add_histogram", "add_text"}
 LOGS |= {"log_metric", "log_metrics", "log_dict", "writerow", "write", "echo", "record", "emit", "scalar", "histogram"}
+ASKS = {"isinstance", "hasattr", "getattr", "type", "len", "id", "repr", "str", "print"}
 WORK = {"backward", "step", "zero_grad", "load_state_dict", "register_buffer", "register_parameter", "setattr"}
 WORK |= {"all_reduce", "broadcast", "all_gather", "reduce", "reduce_scatter", "delattr"}
 SPEAKS = re.compile(
@@ -47,8 +48,9 @@ def evidence(module: Module, function: Function) -> Evidence | None:
 
     It must loop over a model's parts, bring values of theirs to the host, and hand these on: return them, store them
     outside or log them. It must not work: no in-place method on what it did not make, no `backward`, `step` or
-    collective, no call of a part, no host value back into torch. And something must say what it is for: a word in the
-    name of the function, its class, file or folder; a logging call; or values returned under the parts' names.
+    collective, no call of the model or a part, no host value back into torch. And something must say what it is for: a
+    word in the name of the function, its class, file or folder; a logging call, unless the model goes elsewhere too,
+    as in a training script; or values returned under the parts' names.
     """
     if function.name in NEVER or function.name.startswith("__") or is_test(module, function):
         return None
@@ -58,7 +60,8 @@ def evidence(module: Module, function: Function) -> Evidence | None:
     body = Body(module, function)
     if not body.ends or not body.hands_on() or body.works():
         return None
-    because = names_telemetry(module, function) or body.logs() or body.returns_by_name()
+    logs = "" if body.hands_model_on() else body.logs()
+    because = names_telemetry(module, function) or logs or body.returns_by_name()
     breaks = any(last_name(end) != "numpy" for end in body.ends)
     return Evidence(body.loops[0][2], body.ends[0], because, breaks) if because else None
 
@@ -111,6 +114,17 @@ class Body:
     @cached_property
     def elements(self) -> set[str]:
         return {name for target, source, _ in self.loops for name in self.parts(target, source)}
+
+    @cached_property
+    def models(self) -> set[str]:
+        """What the parts are asked of, as written."""
+        calls = [node.func for node in self.nodes if isinstance(node, ast.Call) and last_name(node) in ITERATORS]
+        return {ast.unparse(func.value) for func in calls if isinstance(func, ast.Attribute)}
+
+    def hands_model_on(self) -> bool:
+        """Whether the model itself is given to a function that may do anything with it."""
+        calls = (node for node in self.nodes if isinstance(node, ast.Call) and last_name(node) not in ASKS)
+        return any(ast.unparse(argument) in self.models for call in calls for argument in call.args)
 
     @cached_property
     def ends(self) -> list[ast.Call]:
@@ -168,7 +182,8 @@ class Body:
             return False
         name = last_name(node)
         in_place = is_in_place(node) and root(node.func) not in self.made_here
-        calls_part = isinstance(node.func, ast.Name) and node.func.id in self.elements
+        called = ast.unparse(node.func).removesuffix(".forward")
+        calls_part = called in self.elements or called in self.models
         torch = (self.module.resolve(node.func) or "").startswith("torch.")
         feeds = torch and any(self.holds_host_value(argument) for argument in node.args)
         return in_place or calls_part or feeds or name in WORK

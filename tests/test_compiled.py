@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.compiled import compiled_code
+from codemods.compiled import compiled_code, requests
 from codemods.project import Project
 
 HEAD = "import functools, torch\nfrom torch import nn\n"
@@ -105,3 +105,37 @@ def test_what_is_not_compiled_is_not_reached(text: str) -> None:
 def test_what_cannot_be_seen_is_said() -> None:
     project = project_of(a=f"{HEAD}def speed_up(model):\n    return torch.compile(model)\n")
     assert [str(region) for region in compiled_code(project).unseen] == ["a.py:4"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'models["a"] = torch.compile(step)\n',
+        "fast = torch.compile(\n    step,\n)\n",
+        "import torch as t\nfast = t.compile(step)\n",
+        "from functools import partial\n@partial(\n    torch.compile,\n    dynamic=True,\n)\ndef go():\n    stats()\n",
+        "class Net(torch.nn.Module):\n    def forward(self): stats()\nnet = Net()\nnet.compile(\n    fullgraph=True)\n",
+    ],
+)
+def test_a_request_is_seen_however_it_is_laid_out(text: str) -> None:
+    assert reached(project_of(a=HEAD + STATS + "models = {}\n" + text), "a.py", "stats")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""Use torch.compile(f)."""',
+        "# torch.compile(f)",
+        "x = 'torch.compile(f)'",
+        ">>> torch.compile(f)",
+        "re.compile()",
+    ],
+)
+def test_talk_of_compiling_is_not_parsed(text: str) -> None:
+    assert not requests(text.encode())
+
+
+def test_nothing_is_followed_for_a_function_that_nobody_names() -> None:
+    project = project_of(a=f"{HEAD}def step(): ...\nfast = torch.compile(step)\n", b="def stats(): ...\n")
+    assert reached(project, "b.py", "stats") == []
+    assert "calls" not in vars(compiled_code(project))

@@ -54,6 +54,13 @@ def test_a_second_run_changes_nothing(case: Case) -> None:
     assert fixable(case, once) == []
 
 
+@plain_case
+@pytest.mark.parametrize("newline", ["\r\n", "\r"])
+def test_every_case_works_with_other_line_endings(case: Case, newline: str) -> None:
+    layout = Layout(newline=newline, bom=newline == "\r")
+    assert rewritten(case, layout.lay_out(case.before)) == layout.lay_out(case.after)
+
+
 @given(case=st.sampled_from(PLAIN), layout=layouts)
 @settings(max_examples=150, deadline=None)
 def test_the_layout_stays_and_the_rest_of_the_text_with_it(case: Case, layout: Layout) -> None:

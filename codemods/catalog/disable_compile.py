@@ -52,7 +52,7 @@ class DisableCompile(Codemod):
     them. Something must say that this is telemetry: a word in the name of the function, its class, file or folder
     (debug, telemetry, stats, log, monitor, metrics, report, summary, diagnostics and the like), a logging call, or
     numbers returned by the parts' names. A function that changes what it looks at, runs `backward`, `step` or a
-    collective, calls a part, or feeds the numbers back into torch is compute, not telemetry.
+    collective, calls the model or a part, or feeds the numbers back into torch is compute, not telemetry.
     Functions named with `--symbol` need no such evidence.
 
     Writes the decorator innermost, with `reason=` if the oldest torch that the project declares has it (2.8), and a

@@ -75,9 +75,10 @@ class IterateConstantKeys(Codemod):
 
     options: IterateConstantKeysOptions
 
-    def may_hold(self, raw: bytes) -> bool:
-        """A loop over `.keys()`, or over a name that is subscripted by the loop's variable near by."""
-        return super().may_hold(raw) and (loops_over_keys(raw) or subscripts_by_key(raw))
+    def hits(self, raw: bytes) -> Iterator[int]:
+        """Each loop over `.keys()`, and each over a name that is subscripted by the loop's variable near by."""
+        yield from loops_over_keys(raw)
+        yield from loops_with_lookups(raw)
 
     def find(self, module: Module, project: Project) -> Iterable[Finding]:
         if not imports_torch(module):
@@ -209,20 +210,18 @@ def is_surely_dict(module: Module, loop: Loop, iterable: ast.expr, *, loosely: b
     return any(ast.dump(value) == ast.dump(inner) for value in by_key)
 
 
-def loops_over_keys(raw: bytes) -> bool:
+def loops_over_keys(raw: bytes) -> Iterator[int]:
     position = raw.find(KEYS)
     while position >= 0:
         if BEFORE_KEYS.search(raw, max(0, position - 80), position):
-            return True
+            yield position
         position = raw.find(KEYS, position + len(KEYS))
-    return False
 
 
-def subscripts_by_key(raw: bytes) -> bool:
-    """Whether some `d[k]`, or `anything[k]` for a `d[0]`, stands near a loop `for k in d`."""
+def loops_with_lookups(raw: bytes) -> Iterator[int]:
+    """Where some `d[k]`, or `anything[k]` for a `d[0]`, stands near a loop `for k in d`."""
     for loop in PLAIN_LOOP.finditer(raw):
         key, mapping, index = loop.groups()
         wanted = b"[%s]" % key if index else b"%s[%s]" % (mapping, key)
         if raw.find(wanted, max(0, loop.start() - 400), loop.end() + 1000) >= 0:
-            return True
-    return False
+            yield loop.start()

@@ -9,12 +9,12 @@ from typing import ClassVar, Literal
 
 from codemods.codemod import Codemod, Options, Unsure, option
 from codemods.constructor import called, require_setting
-from codemods.devices.glance import may_migrate
 from codemods.devices.method import MOVES, first_argument
 from codemods.devices.migration import Migration, migrations
+from codemods.devices.screen import may_migrate
 from codemods.devices.warning import WIDTH, call_helper, raise_if, require_helper, require_import, warn_in_place
 from codemods.model import Edit, Finding
-from codemods.module import Module
+from codemods.module import Function, Module
 from codemods.placing import insert_before
 from codemods.project import Project
 
@@ -65,9 +65,12 @@ class WarnOnDeviceMigration(Codemod):
     - an untested `self.to(x.device)` or a move of what may be a module: nothing says where it was
     - an untested move while something is set up on first use (`if self.cache is None`)
     - a method that TorchScript compiles
-    - a file in which `torch` or `warnings` means something else too
+    - a file in which `torch` or `warnings` means something else too, or that imports torch only for type checking,
+      in a `try` or inside functions
+    - what does not move the state: `mean = self.mean.to(x.device)`, or `self.mean.to(x.device)` of a tensor alone
     - with `form=strict`: a class whose `__init__` is inherited or made by a decorator, that has `__slots__` or uses
-      the name `strict_device` otherwise; a dataclass that is subclassed
+      the name `strict_device` otherwise; a dataclass that is subclassed; a class with a subclass that does not call
+      its `__init__`
     """
 
     options: WarnOptions
@@ -110,11 +113,11 @@ class WarnOnDeviceMigration(Codemod):
         old, new = migration.old, migration.new
         frames = frames_above(module, migration)
         if self.options.form == "plain":
-            warnings, needed = require_import(module, "warnings")
+            warnings, needed = require_import(module, "warnings", migration.method)
             lines = warn_in_place(warnings, owner, old, new, frames + 2)
         else:
             helper, needed = require_helper(module)
-            torch, device, imported = device_named(module, new)
+            torch, device, imported = device_named(module, migration.method, new)
             needed = needed or imported
             room = WIDTH - len(module.indent(migration.statement)) + len(torch) - len("torch")
             lines = call_helper(helper, [f'"{owner}"', old, device], frames + 3, room)
@@ -152,14 +155,14 @@ def is_scripted(module: Module, decorator: ast.expr) -> bool:
     return module.resolve(called(decorator)) in {"torch.jit.script", "torch.jit.export", "torch.jit.script_method"}
 
 
-def device_named(module: Module, new: str) -> tuple[str, str, tuple[Edit, ...]]:
+def device_named(module: Module, method: Function, new: str) -> tuple[str, str, tuple[Edit, ...]]:
     """How torch is called here, the device (a bare `cuda` made into one), and the import that this needs.
 
     The layout must not depend on the name of torch, so that name comes along.
     """
     if new not in MOVES:
         return "torch", new, ()
-    torch, imported = require_import(module, "torch")
+    torch, imported = require_import(module, "torch", method)
     return torch, f'{torch}.device("{new}")', imported
 
 

@@ -185,12 +185,18 @@ class Method:
         if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in MOVES):
             return []
         state = self.meaning(value.func.value)
-        if not self.is_own(state) or (target and self.meaning(target) != state and "[" not in ast.unparse(target)):
+        if not self.is_own(state) or (target and not self.keeps(target, state)):
             return []
         given = [*value.args, *(keyword.value for keyword in value.keywords if keyword.arg == "device")]
         devices = [self.meaning(item) for item in given]
         found = next((item for item in devices if item.endswith(".device")), devices[0] if devices else "")
         return [Move(state, found, value.func.attr, True)] if found or value.func.attr != "to" else []
+
+    def keeps(self, target: ast.expr, state: str) -> bool:
+        """Whether an assignment puts the state back where it was. A local name or another dict is not that place."""
+        if isinstance(target, ast.Subscript):
+            return self.is_own(self.meaning(target))
+        return isinstance(target, ast.Attribute) and self.meaning(target) == state
 
     def follows(self, move: Move, devices: Devices) -> bool:
         """Whether a move goes where the tested input is: to its device, to the input itself, or by `.cuda()`."""

@@ -64,6 +64,11 @@ class Search(Method):
         if not tested and not self.tests:
             yield from self.untested()
 
+    def moves(self, statement: ast.AST) -> list[Move]:
+        """Without those that do nothing: `self.mean.to(x.device)` alone leaves a tensor where it is."""
+        found = super().moves(statement)
+        return [move for move in found if move.is_assigned or not is_made_tensor(self.module, self.owner, move.state)]
+
     def tested(self, block: list[ast.stmt]) -> Iterator[Migration]:
         """Migrations that hang on a test: in its branch, or behind an early return."""
         for index, statement in enumerate(block):
@@ -101,7 +106,20 @@ class Search(Method):
         heard = [item for item in block if item.lineno <= end] if up_to_move else block
         if not any(speaks(self.module, node) for item in heard for node in ast.walk(item)):
             kind = "" if move.device else move.name
-            yield Migration(self.owner, self.method, statement, devices, not devices.by_identity, kind)
+            place = self.before_change(block, statement, devices)
+            yield Migration(self.owner, self.method, place, devices, not devices.by_identity, kind)
+
+    def before_change(self, block: list[ast.stmt], move: ast.stmt, devices: Devices) -> ast.stmt:
+        """The first statement up to the move after which the devices would be read from something else."""
+        sides = [ast.parse(side, mode="eval") for side in (devices.old, devices.new)]
+        read = {ast.unparse(node) for side in sides for node in ast.walk(side) if isinstance(node, ast.expr)}
+        for statement in block[: block.index(move)] if move in block else []:
+            nodes = [
+                node for node in ast.walk(statement) if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+            ]
+            if any(ast.unparse(node) in read for node in nodes):
+                return statement
+        return move
 
     def first_move(self, block: list[ast.stmt], devices: Devices) -> tuple[ast.stmt, Move] | None:
         for statement in block:
@@ -164,6 +182,12 @@ def speaks(module: Module, node: ast.AST) -> bool:
 def is_tensor(module: Module, owner: ast.ClassDef, state: str) -> bool:
     """Whether the class shows that `self.state` is a tensor: by `.device`, `register_buffer`, or what is assigned."""
     return any(shows_tensor(module, node, state) for node in ast.walk(owner))
+
+
+def is_made_tensor(module: Module, owner: ast.ClassDef, state: str) -> bool:
+    """The same without `.device`, which modules of some libraries have too."""
+    made = (node for node in ast.walk(owner) if isinstance(node, (ast.Assign, ast.Call)))
+    return any(shows_tensor(module, node, state) for node in made)
 
 
 def shows_tensor(module: Module, node: ast.AST, state: str) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 
 from codemods.codemod import Unsure
+from codemods.definitions import own_nodes
 from codemods.devices.method import MOVES
+from codemods.disabled import IMPORTS, loads_torch
 from codemods.imports import bound_otherwise
 from codemods.model import Edit
-from codemods.module import Module
+from codemods.module import Function, Module
 from codemods.placing import insert_definition
 
 MARKERS = {"torch.compiler.assume_constant_result", "torch._dynamo.assume_constant_result"}
@@ -27,9 +29,12 @@ def {name}(
 {unit})'''
 
 
-def require_import(module: Module, name: str) -> tuple[str, tuple[Edit, ...]]:
-    """How to write a top-level module here, with the edit that imports it."""
+def require_import(module: Module, name: str, method: Function | None = None) -> tuple[str, tuple[Edit, ...]]:
+    """How to write a top-level module here, or in a method of it, with the edit that imports it."""
     spelling, edits = module.imports.require(name)
+    for node in own_nodes(method) if method else ():
+        if isinstance(node, IMPORTS) and spelling in {alias.asname or alias.name for alias in node.names}:
+            raise Unsure(f"{module.path}:{node.lineno}: the method imports {spelling!r} itself")
     means = module.imports.meanings.get(name, {name})
     if edits and (name in bound_otherwise(module) or means != {name}):
         raise Unsure(f"the name {name!r} means something else in {module.path}")
@@ -44,10 +49,13 @@ def require_helper(module: Module) -> tuple[str, tuple[Edit, ...]]:
     name = next((name for name in NAMES if name not in taken), None)
     if name is None:
         raise Unsure(f"{module.path} uses the names {', '.join(NAMES)} for something else")
+    loads = [node for node in module.nodes(*IMPORTS) if loads_torch(module, node)]
+    if not any(node in module.tree.body for node in loads):
+        raise Unsure(f"{module.path}:{loads[0].lineno}: torch is not imported for sure, at the top level")
     torch, import_torch = require_import(module, "torch")
     warnings, import_warnings = require_import(module, "warnings")
     text = HELPER.format(torch=torch, warnings=warnings, name=name, unit=module.indent_unit)
-    return name, insert_definition(module, text, (*import_torch, *import_warnings))
+    return name, insert_definition(module, text, {torch, warnings}, (*import_torch, *import_warnings))
 
 
 def helpers(module: Module) -> list[str]:

@@ -12,7 +12,8 @@ from codemods.model import SourceError
 from codemods.module import Module
 from codemods.project import Project
 
-TUPLE = re.compile(rb"""^([A-Za-z]\w*)[ \t]*(?::[^=\n]+)?=[ \t]*\(\s*["'][^()]*\)""", re.MULTILINE)
+MARGIN = rb"(?:^|(?<=\r)|(?<=\xef\xbb\xbf))"
+TUPLE = re.compile(MARGIN + rb"""([A-Za-z]\w*)[ \t]*(?::[^=\r\n]+)?=[ \t]*\(\s*["'][^()]*\)""", re.MULTILINE)
 IN_TESTS = re.compile(r"(?:^|/)(?:tests?/|test_[^/]*$|conftest\.py$)")
 
 

@@ -75,7 +75,8 @@ def ranged(values: Values, module: Module, call: ast.Call) -> Shape | None:
     step = values.whole(module, call.args[2]) if len(call.args) > 2 else Whole(True)
     if step is None or not step.natural:
         return Many(Whole())
-    return Many(Whole(start is not None and start.natural, values.bound(module, stop)))
+    below = values.bound(module, stop)
+    return Many(Whole(start.natural, below, start.negative) if start else Whole(False, below))
 
 
 def enumerated(values: Values, module: Module, call: ast.Call) -> Shape | None:

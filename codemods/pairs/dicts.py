@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemods.bindings import FUNCTIONS
+from codemods.model import SourceError
 from codemods.module import Module
 from codemods.pairs.annotations import arguments, meaning, pair_table, unquoted
 from codemods.pairs.owners import Family
@@ -58,9 +59,10 @@ def pair_dicts(module: Module, project: Project) -> Iterator[PairDict]:
         if found and (found.scope, found.name) not in seen:
             seen.add((found.scope, found.name))
             yield found
-    mentions = mentions_by_name(module)
-    for plain in module.nodes(ast.Assign):
-        nearby = mentions.get(mention(plain.targets[0]), []) if len(plain.targets) == 1 else []
+    plains = [node for node in module.nodes(ast.Assign) if len(node.targets) == 1 and makes_dict(node.value)]
+    mentions = mentions_by_name(module) if plains else {}
+    for plain in plains:
+        nearby = mentions.get(mention(plain.targets[0]), [])
         if nearby and may_be_filled(module, plain.value, nearby):
             found = placed(module, project, plain.targets[0])
             if found and (found.scope, found.name) not in seen:
@@ -95,8 +97,11 @@ def annotated(module: Module, project: Project, statement: ast.AnnAssign) -> Pai
     value = unquoted(arguments(table[0])[1])
     if value is None or not (says_tensor(module, value) or says_anything(module, value)):
         return None
-    vague = not says_tensor(module, value)
-    return found if not vague or holds_tensors(found.uses()) else None
+    return (
+        found
+        if says_tensor(module, value) or holds_tensors(nearby_uses(found, module.nodes(ast.Name, ast.Attribute)))
+        else None
+    )
 
 
 def is_second_name(module: Module, statement: ast.AnnAssign) -> bool:
@@ -141,6 +146,12 @@ def mentions_by_name(module: Module) -> dict[str, list[ast.expr]]:
     return found
 
 
+def makes_dict(value: ast.expr) -> bool:
+    """Whether an expression looks like a new dict."""
+    is_call = isinstance(value, ast.Call) and mention(value.func) in ("dict", "defaultdict", "OrderedDict")
+    return is_call or isinstance(value, (ast.Dict, ast.DictComp))
+
+
 def may_be_filled(module: Module, value: ast.expr, nearby: list[ast.expr]) -> bool:
     """Whether a new dict gets keys that look like pairs, in this file: a quick look, before any name is followed."""
     keys = [s.slice for node in nearby if isinstance(s := module.parent(node), ast.Subscript) and s.value is node]
@@ -148,8 +159,6 @@ def may_be_filled(module: Module, value: ast.expr, nearby: list[ast.expr]) -> bo
         keys += [key for key in value.keys if key]
     elif isinstance(value, ast.DictComp):
         keys.append(value.key)
-    elif not (isinstance(value, ast.Call) and mention(value.func) in ("dict", "defaultdict", "OrderedDict")):
-        return False
     return any(isinstance(key, (ast.Name, ast.Tuple)) for key in keys) and not any(is_no_pair(key) for key in keys)
 
 
@@ -166,10 +175,18 @@ def is_no_pair(key: ast.expr) -> bool:
 def is_filled_with_pairs(found: PairDict, nearby: list[ast.expr]) -> bool:
     """Whether every key that is put into an unannotated dict is seen to be a pair of ints, and a value a tensor.
 
-    The file of the definition is asked first: it rules out nearly all dicts.
+    The file of the definition is asked first: it rules out nearly all dicts. When another file cannot be read, what
+    is seen there counts.
     """
-    uses = [classify(found.module, node) for node in nearby if is_mention(found, node)]
-    return are_pairs(found, settled(uses)) and are_pairs(found, found.uses())
+    try:
+        return are_pairs(found, settled(nearby_uses(found, nearby))) and are_pairs(found, found.uses())
+    except SourceError:
+        return True
+
+
+def nearby_uses(found: PairDict, nodes: list[ast.expr]) -> list[Use]:
+    """Which of these nodes, in the file of the definition, are uses of the dict."""
+    return [classify(found.module, node) for node in nodes if is_mention(found, node)]
 
 
 def is_mention(found: PairDict, node: ast.expr) -> bool:

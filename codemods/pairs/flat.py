@@ -102,9 +102,11 @@ def annotation_edits(found: PairDict, use: Use) -> list[Edit]:
     """`int` in place of the pair in an annotation of the dict or of a second name for it."""
     module = use.module
     check_type_comment(use)
-    table = pair_table(module, use.annotation, found.project)
-    if table is None or use.annotation is None:
+    if use.annotation is None:
         return []
+    table = pair_table(module, use.annotation, found.project)
+    if table is None:
+        raise Unsure(f"{use.place}: it is annotated as {module.code(use.annotation)} there")
     if not table[1]:
         raise Unsure(f"{use.place}: the annotation says more than a dict: {module.code(use.annotation)}")
     key = arguments(table[0])[0]
@@ -149,8 +151,8 @@ def key_doubts(keys: Keys, stride: Stride) -> list[str]:
     doubtful = keys.doubtful()
     if not doubtful:
         return []
-    places = listed([f"{key.place} ({key.use.module.code(key.node)})" for key in doubtful])
-    return [f"the second part of a key is not seen to be an int >= 0 at {places}: a negative one would mix keys up"]
+    places = listed([f"{key.place} ({key.text})" for key in doubtful])
+    return [f"a key is not seen to be two ints, the second >= 0, at {places}: a negative one would mix keys up"]
 
 
 def receiver_doubts(found: PairDict, uses: list[Use]) -> list[str]:

@@ -98,7 +98,17 @@ def import_function(project: Project, home: Module, user: Module, name: str) -> 
         return name, ()
     if not all(part.isidentifier() for part in home.name.split(".")) or home.path.endswith(".ipynb"):
         raise Unsure(f"{home.path}:1: other files cannot import from here, and {user.path} would have to")
+    check_import_name(project, home, user)
     spelling, edits = user.imports.require(home.name, name)
     if edits and project.would_cycle(user.path, home.path):
         raise Unsure(f"{user.path}:1: importing {name} from {home.path} would make the imports circular")
     return spelling, edits
+
+
+def check_import_name(project: Project, home: Module, user: Module) -> None:
+    """Unsure if a file imports the defining module by a name that this project would not give it."""
+    for node in user.nodes(ast.Import, ast.ImportFrom):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [user.imports.origin(node)]
+        for name in names:
+            if name.split(".")[-1] == home.name.split(".")[-1] and project.path_of(name) is None:
+                raise Unsure(f"{user.path}:{node.lineno}: {name} may be {home.path}, under another name")

@@ -25,6 +25,11 @@ class Key:
         return f"{self.use.module.path}:{self.node.lineno}"
 
     @property
+    def text(self) -> str:
+        """The key as it is written, on one line."""
+        return " ".join(self.use.module.code(self.node).split())
+
+    @property
     def is_natural(self) -> bool:
         return self.second is not None and self.second.natural and self.first is not None
 
@@ -84,6 +89,8 @@ def judge(use: Use, node: ast.expr, values: Values) -> Key:
         raise Unsure(f"{use.module.path}:{node.lineno}: `{use.module.code(node)}` is not seen to be a pair of ints")
     first = shape.first if isinstance(shape.first, Whole) else None
     second = shape.second if isinstance(shape.second, Whole) else None
+    if second and second.negative:
+        raise Unsure(f"{use.module.path}:{node.lineno}: the second part of `{use.module.code(node)}` can be negative")
     return Key(use, node, first, second)
 
 

@@ -107,6 +107,16 @@ class Family:
             return self.has_instance(module, node.elt, depth + 1)
         return False
 
+    def is_foreign(self, module: Module, node: ast.AST) -> bool:
+        """Whether a name only ever holds what some class or function from outside the project made."""
+        bindings = module.scopes.bindings(node) if isinstance(node, ast.Name) else []
+        makers = [module.resolve(b.value.func) if isinstance(b.value, ast.Call) else None for b in bindings]
+        return bool(makers) and all(maker and not self._is_ours(maker) for maker in makers)
+
+    def _is_ours(self, dotted: str) -> bool:
+        parts = dotted.split(".")
+        return any(self.project.path_of(".".join(parts[:length])) for length in range(1, len(parts)))
+
     def says(self, annotation: ast.expr | None) -> bool:
         """Whether an annotation names a class of the family."""
         return annotation is not None and not self.names.isdisjoint(words(annotation))

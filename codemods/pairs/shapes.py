@@ -9,10 +9,14 @@ LIMIT = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """An `int`. `natural`: not negative. `below`: the constant that it stays under, as `path:NAME` or in digits."""
+    """An `int`. `natural`: never negative. `below`: the constant that it stays under, as `path:NAME` or in digits.
+
+    `negative`: seen to be negative at times.
+    """
 
     natural: bool = False
     below: str = ""
+    negative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,8 @@ def join_two(one: Shape | None, two: Shape | None) -> Shape | None:
     if isinstance(two, Nothing):
         return one
     if isinstance(one, Whole) and isinstance(two, Whole):
-        return Whole(one.natural and two.natural, same_bound(one.below, two.below))
+        natural, negative = one.natural and two.natural, one.negative or two.negative
+        return Whole(natural, same_bound(one.below, two.below), negative)
     if isinstance(one, Pair) and isinstance(two, Pair):
         return Pair(join_two(one.first, two.first), join_two(one.second, two.second))
     if isinstance(one, Many) and isinstance(two, Many):
@@ -107,7 +112,7 @@ def part(shape: Shape | None, path: tuple[int, ...]) -> Shape | None:
 def without_bounds(shape: Shape | None) -> Shape | None:
     """The same shape, of whose numbers nothing is known but that they are ints."""
     if isinstance(shape, Whole):
-        return Whole()
+        return Whole(negative=shape.negative)
     if isinstance(shape, Pair):
         return Pair(without_bounds(shape.first), without_bounds(shape.second))
     if isinstance(shape, Many):

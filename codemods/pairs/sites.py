@@ -53,12 +53,17 @@ def unclear_imports(project: Project, module: Module, name: str, home: Module) -
         for alias in node.names:
             origin = canonical(project, f"{module.imports.origin(node)}.{alias.name}")
             bound = ast.Name(alias.asname or alias.name)
-            if alias.name == "*" and module.imports.origin(node) == home.name:
+            same_end = module.imports.origin(node).split(".")[-1] == home.name.split(".")[-1]
+            if alias.name == name and same_end and project.path_of(module.imports.origin(node)) is None:
+                yield escape(module, placed(bound, node), "this may be it, under another module name")
+            elif alias.name == "*" and module.imports.origin(node) == home.name:
                 yield escape(module, placed(bound, node), "it may come in by a star import")
             elif origin == f"{home.name}.{name}" and not module.resolve(bound):
                 yield escape(module, placed(bound, node), "its name means something else there too")
     for attribute in module.nodes(ast.Attribute):
-        if attribute.attr == name and not module.resolve(attribute):
+        owner = (module.resolve(attribute) or "").rpartition(".")[0]
+        same_end = owner.split(".")[-1] == home.name.split(".")[-1] and project.path_of(owner) is None
+        if attribute.attr == name and (not owner or same_end):
             yield escape(module, attribute, "this may be it, reached in a way that cannot be followed")
 
 
@@ -72,7 +77,7 @@ def attribute_uses(project: Project, family: Family, name: str) -> list[Use]:
         for attribute in module.nodes(ast.Attribute):
             if attribute.attr == name and not is_of_a_module(project, module, attribute, family):
                 uses.append(classify(module, attribute))
-                uses += stored_by_others(module, attribute, family)
+                uses += owned_by_others(module, attribute, family)
         uses += handed_in(module, family, name)
     return [*with_aliases(uses), *exposures(project, family, name)]
 
@@ -97,9 +102,11 @@ def is_of_a_module(project: Project, module: Module, node: ast.Attribute, family
     return module.resolve(node) is not None and family.project_class(module, node.value) is None
 
 
-def stored_by_others(module: Module, node: ast.Attribute, family: Family) -> Iterator[Use]:
+def owned_by_others(module: Module, node: ast.Attribute, family: Family) -> Iterator[Use]:
     owner = module.enclosing(node, ast.ClassDef)
     is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+    if family.is_foreign(module, node.value):
+        yield escape(module, node, f"`{module.code(node.value)}` is of another kind and has such an attribute too")
     if isinstance(node.ctx, ast.Store) and is_self and owner and owner not in family:
         yield escape(module, node, f"class {owner.name} has an attribute of the same name")
 

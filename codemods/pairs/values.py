@@ -186,7 +186,8 @@ class Values:
         return Whole() if isinstance(node.op, (ast.Sub, ast.Mult, ast.LShift)) else None
 
     def negated(self, module: Module, node: ast.UnaryOp) -> Shape | None:
-        return Whole() if isinstance(node.op, ast.USub) and self.whole(module, node.operand) else None
+        inner = self.whole(module, node.operand) if isinstance(node.op, ast.USub) else None
+        return Whole(negative=inner.natural) if inner else None
 
     def choice(self, module: Module, node: ast.IfExp) -> Shape | None:
         return join_two(self.shape(module, node.body), self.shape(module, node.orelse))

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from codemods.codemod import Codemod
 from codemods.foreign.blame import blamed_on
 from codemods.model import Finding, SourceError
-from codemods.module import Module
+from codemods.module import Module, parse_text
 from codemods.project import Project
+from codemods.rewrite.glance import BIG, glance
 from codemods.rewrite.suppress import MARK, Suppression, silence
+from codemods.source import decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,14 @@ def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | 
     try:
         raw = project.read(path) if raw is None else raw
         interested = [codemod for codemod in codemods if codemod.may_hold(raw)]
-        if not interested and MARK not in raw:
-            return FileResult(path)
+        project.was_asked = False
+        if MARK not in raw and not is_worth_parsing(project, path, interested, raw):
+            return FileResult(path, is_local=not project.was_asked)
+        asked_at_a_glance = project.was_asked
         module = project.module(path, raw)
     except SourceError as error:
         return FileResult(path, error=error.reason)
-    project.was_asked = False
+    project.was_asked = asked_at_a_glance
     findings: list[Finding] = []
     errors: list[str] = []
     for codemod in interested:
@@ -49,6 +53,21 @@ def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | 
     kept, suppressed, unused = silence(module, findings, codemods)
     said = "; ".join(errors)
     return FileResult(path, tuple(with_keys(module, kept)), suppressed, unused, said, not project.was_asked)
+
+
+def is_worth_parsing(project: Project, path: str, interested: Sequence[Codemod], raw: bytes) -> bool:
+    """Whether anything is found at a first glance, or the file has to be read as a whole to know."""
+    if len(raw) < BIG or not path.endswith(".py"):
+        return bool(interested)
+    hits = [codemod.hits(raw) for codemod in interested]
+    if None in hits:
+        return True
+    try:
+        part = decode(path, glance(raw, (hit for found in hits for hit in found or ())))
+        module = Module(part, project.module_name(path), parse_text(part.parsed))
+        return any(ask(codemod, module, project) for codemod in interested)
+    except (SyntaxError, SourceError):
+        return True
 
 
 def ask(codemod: Codemod, module: Module, project: Project) -> list[Finding]:

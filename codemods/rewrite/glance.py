@@ -1,4 +1,4 @@
-"""A first glance at a big file: only the statements in which something could be found, and what these refer to.
+"""A first glance at a big file: only the functions in which something could be found, and what these call.
 
 A codemod that says where in the bytes its findings could begin is asked about this part first. Only if it finds
 something there is the whole file parsed, and asked about again: the glance decides nothing but that.
@@ -7,58 +7,87 @@ something there is the whole file parsed, and asked about again: the glance deci
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 BIG = 20_000
 """Bytes below which a file is parsed as quickly as it is cut up."""
 
-STATEMENT = re.compile(rb"^(?=[^\s#)\]}])", re.M)
-NAME = re.compile(rb"(?:async\s+def|def|class)\s+(\w+)|(\w+)\s*(?::[^=\n]*)?=(?!=)")
-ALWAYS = (b"import", b"from", b"try", b"if", b"else", b"elif", b"except", b"finally", b"with", b"@")
-WORD = re.compile(rb"\w+")
+STEPS = 3
+"""How far calls are followed from a function with a hit."""
+
+MARGIN = re.compile(rb"^(?=[^\s#)\]}])", re.M)
+CLASS = re.compile(rb"(?:@.*\n)*class (\w+)")
+MEMBER = re.compile(rb"^([ \t]+)(?:@|def |async def )", re.M)
+NAME = re.compile(rb"(?:[ \t]*@.*\n)*[ \t]*(?:async def|def|class) (\w+)|(\w+)\s*(?::[^=\n]*)?=(?!=)")
+ALWAYS = (b"import", b"from", b"try", b"if", b"else", b"elif", b"except", b"finally", b"with")
+CALLED = re.compile(rb"\b(\w+)\(")
+NAMED = re.compile(rb"\b([A-Z]\w+)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A top-level statement, or what looks like one in a string that begins lines at the margin."""
+    """A top-level statement, a method, or the rest of a class. `owner` is the class that a method belongs to."""
 
     start: int
     text: bytes
+    owner: Piece | None = None
 
     @property
     def name(self) -> bytes:
-        """What the statement defines."""
+        """What the piece defines."""
         named = NAME.match(self.text)
         return (named[1] or named[2]) if named else b""
 
+    def refers_to(self) -> set[bytes]:
+        """The names of functions, constants and classes on which the piece may depend."""
+        return {*CALLED.findall(self.text), *NAMED.findall(self.text)}
+
 
 def glance(raw: bytes, hits: Iterable[int]) -> bytes:
-    """The part of a file that matters if findings can only begin in the statements with these offsets."""
-    marks = sorted(set(hits))
-    pieces = cut(raw)
-    kept = {piece for piece in pieces if piece.text.startswith(ALWAYS) or has_any(piece, marks)}
+    """The part of a file that matters if findings can only begin in the functions with these offsets."""
+    marks = sorted(hits)
+    pieces = list(cut(raw))
     by_name: dict[bytes, list[Piece]] = {}
     for piece in pieces:
         by_name.setdefault(piece.name, []).append(piece)
-    todo = list(kept)
-    while todo:
-        words = set(WORD.findall(todo.pop().text)) & by_name.keys()
-        found = {piece for word in words for piece in by_name.pop(word)} - kept
-        kept |= found
-        todo += found
+    kept = {pieces[0], *(piece for piece in pieces if piece.text.startswith(ALWAYS))}
+    fresh = {piece for piece in pieces if has_any(piece, marks)}
+    for _ in range(STEPS):
+        kept |= fresh
+        words = {word for piece in fresh for word in piece.refers_to()} & by_name.keys()
+        fresh = {piece for word in words for piece in by_name[word]} - kept
+    kept |= fresh
+    kept |= {piece.owner for piece in kept if piece.owner}
     return b"".join(piece.text for piece in pieces if piece in kept)
 
 
-def cut(raw: bytes) -> list[Piece]:
-    """The file in pieces that begin at the margin. A decorator belongs to what it decorates."""
-    starts = [match.start() for match in STATEMENT.finditer(raw)]
+def cut(raw: bytes) -> Iterator[Piece]:
+    """The file in pieces that begin at the margin, and classes in methods. Strings may be cut: that does not parse."""
+    starts = [0, *(match.start() for match in MARGIN.finditer(raw, 1))]  # a cookie or a mark may come first
     heads = [start for number, start in enumerate(starts) if number == 0 or raw[starts[number - 1]] != ord("@")]
-    return [Piece(start, raw[start:end]) for start, end in zip(heads, [*heads[1:], len(raw)], strict=True)]
+    for start, end in zip(heads, [*heads[1:], len(raw)], strict=True):
+        piece = Piece(start, raw[start:end])
+        yield from cut_class(piece) if CLASS.match(piece.text) else [piece]
+
+
+def cut_class(whole: Piece) -> Iterator[Piece]:
+    """A class without its methods, which still parses, and each method."""
+    first = MEMBER.search(whole.text)
+    if not first:
+        yield whole
+        return
+    indent = first[1]
+    line = re.compile(rb"^%s(?=[^\s#)\]}])" % indent, re.M)
+    starts = [match.start() for match in line.finditer(whole.text, first.start())]
+    heads = [s for n, s in enumerate(starts) if n == 0 or whole.text[starts[n - 1] + len(indent)] != ord("@")]
+    owner = Piece(whole.start, whole.text[: first.start()] + indent + b"pass\n")
+    yield owner
+    for start, end in zip(heads, [*heads[1:], len(whole.text)], strict=True):
+        yield Piece(whole.start + start, whole.text[start:end], owner)
 
 
 def has_any(piece: Piece, marks: list[int]) -> bool:
-    from bisect import bisect_left
-
     found = bisect_left(marks, piece.start)
     return found < len(marks) and marks[found] < piece.start + len(piece.text)

@@ -162,3 +162,15 @@ def test_a_strict_module_stores_the_setting_and_compiles() -> None:
     with capturing() as graphs:
         call_three_times(compiled(thing, graphs), "cpu")
     assert len(graphs) == 1
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_notebook_is_looked_at_too(indent: int | None) -> None:
+    import json
+
+    from codemods.catalog.warn_on_device_migration import WarnOnDeviceMigration
+
+    for case in ("basic", "untested", "loop_over_parameters", "list_of_state"):
+        text = (FIXTURES / "warn_on_device_migration" / case / "before.py").read_text()
+        cell = {"cell_type": "code", "source": text.splitlines(keepends=True)}
+        assert WarnOnDeviceMigration().may_hold(json.dumps({"cells": [cell]}, indent=indent).encode()), case
