@@ -58,8 +58,10 @@ class FlattenTupleKeys(Codemod):
     below 2**32 and the second not negative: where that is not seen, or what has the attribute is not seen to be of the
     class, the finding is unsafe and names the lines. Then pickles of old objects are yours to convert.
 
-    Measured on torch 2.13: tuple keys do not break the graph. Guards cost more: a dict of 100 entries took 155 us a
-    call with pairs, 89 us with ints, 48 us as one stacked tensor. The number of recompiles stays the same.
+    Measured on torch 2.13.0, CPU, with 100 entries, read by key, by `.items()` or by `.values()`: nothing breaks the
+    graph, and the number of recompiles is the same. A call whose graph does nothing took 25 to 28 us with pairs, the
+    same with the shift, and 1 to 2 us less with a stride (up to 5 us less where the dict is also written). Expect
+    little: measure on your own code before you keep it.
 
     `mode=document` keeps the pairs: a comment says so, and the functions that use the dict are kept out of compiled
     code. That splits the graph of whoever calls them, and fails under `fullgraph=True`.
@@ -82,8 +84,8 @@ class FlattenTupleKeys(Codemod):
     options: FlattenOptions
     needles: ClassVar[tuple[bytes, ...]] = (b"import torch", b"from torch", b", torch")
     why: ClassVar[str] = (
-        "Compiled code guards on every key of a dict it reads, and a pair costs more than an int: with 100 entries "
-        "155 us against 89 us a call on torch 2.13. It does not break the graph."
+        "Pairs as keys do not break the graph. With a stride a compiled call was 1 to 2 us of 25 faster for 100 keys "
+        "on torch 2.13.0, with the shift no faster: measure before you keep it."
     )
 
     def may_hold(self, raw: bytes) -> bool:
@@ -121,7 +123,7 @@ class FlattenTupleKeys(Codemod):
     def flattened(self, found: PairDict, uses: list[Use]) -> Finding:
         flat = flatten(found, uses, self.options.stride)
         form = f"i * {flat.stride} + j" if flat.stride else "(i << 32) | j"
-        message = f"`{found.name}` is keyed by pairs of ints: one int, {form}, is cheaper to guard"
+        message = f"`{found.name}` is keyed by pairs of ints: one int, {form}, can take their place"
         return found.module.finding(self.name, found.node, message, edits=flat.edits, caveat="; ".join(flat.doubts))
 
     def documented(self, found: PairDict, uses: list[Use]) -> Iterator[Finding]:
@@ -137,7 +139,7 @@ class FlattenTupleKeys(Codemod):
             )
 
     def report(self, found: PairDict, reason: str) -> Finding:
-        message = f"`{found.name}` is keyed by pairs of ints, which are dearer to guard than one int"
+        message = f"`{found.name}` is keyed by pairs of ints, where one int could stand"
         return found.module.finding(self.name, found.node, message, left_alone=reason)
 
 

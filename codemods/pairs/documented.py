@@ -11,7 +11,7 @@ from codemods.module import Function, Module
 from codemods.pairs.dicts import PairDict
 from codemods.pairs.uses import Use
 
-COMMENT = "# Keyed by pairs: not to be touched in compiled code, where every key is guarded."
+COMMENT = "# Keyed by pairs of ints: not to be touched in compiled code."
 
 
 def document(found: PairDict, uses: list[Use]) -> tuple[list[Edit], list[str]]:

@@ -114,11 +114,13 @@ class Report:
 
     def _add_files(self, tree: Tree, results: Sequence[FileResult]) -> None:
         self.files += len(results)
+        self.suppressed += sum(result.suppressed for result in results)
         for result in results:
+            if not (result.error or result.unused):
+                continue
             place = shown_path(tree.root, result.path)
             if result.error:
                 self.errors.append((place, result.error))
-            self.suppressed += result.suppressed
             for item in result.unused:
                 self.warnings.append((f"{place}:{item.line}", f"ignore[{item.name}] silences nothing"))
 
