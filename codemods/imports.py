@@ -45,6 +45,11 @@ class Imports:
         package = parts[: len(parts) - (node.level - 1)]
         return ".".join([*package, *([node.module] if node.module else [])])
 
+    def names_package(self, package: str) -> bool:
+        """Whether anything of a top-level package is imported, under whatever name."""
+        meanings = (meaning for found in self.meanings.values() for meaning in found)
+        return any(meaning.partition(".")[0] == package for meaning in meanings)
+
     def resolve(self, node: ast.AST) -> str | None:
         """The full dotted name of `a.b.c`, if `a` is an import and nothing but that import."""
         tail: list[str] = []

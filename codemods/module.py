@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar, overload
 
-from codemods.bindings import Scopes
 from codemods.imports import Imports
 from codemods.model import Edit, Finding, Safety, SourceError, Span
+from codemods.scopes import Scopes
 from codemods.source import Source
 
 NEWLINE = re.compile(r"\r\n|\r|\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -68,18 +69,18 @@ class Project:
 
     @cached_property
     def _haystack(self) -> tuple[bytes, list[int]]:
-        """The bytes of all files in one piece, with the place where each begins."""
+        """The bytes of all files in one piece, with the place where each begins. Every line ends in `\\n`."""
         starts: list[int] = []
         pieces: list[bytes] = []
         length = 0
         for path in self.files:
             starts.append(length)
             try:
-                pieces.append(self.read(path))
+                raw = self.read(path).removeprefix(BOM_UTF8)
             except SourceError:
-                pieces.append(b"")
-            pieces.append(b"\n")
-            length += len(pieces[-2]) + 1
+                raw = b""
+            pieces += [raw.replace(b"\r", b"\n") if b"\r" in raw else raw, b"\n"]
+            length += len(raw) + 1
         return b"".join(pieces), starts
 
     def mentions(self, name: str) -> list[str]:

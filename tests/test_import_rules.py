@@ -11,7 +11,16 @@ HEAVY = {"libcst", "torch", "bowler", "fissix", "merge3", "pathspec", "filelock"
 LAZY = {"newer_syntax.py", "cache.py"}
 """Modules whose whole purpose is the slow package; they are themselves imported where they are used."""
 
-LAYERS = ["codemods.ui", "codemods.run", "codemods.rewrite", "codemods.foreign", "codemods.catalog", "codemods"]
+LAYERS = [
+    "codemods.ui",
+    "codemods.run",
+    "codemods.rewrite",
+    "codemods.foreign",
+    "codemods.catalog",
+    "codemods.topics",
+    "codemods.syntax",
+    "codemods",
+]
 
 
 def imports_of(file: Path, *, at_top: bool) -> Iterator[str]:

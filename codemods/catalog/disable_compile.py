@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.compiled import ReachedCall, compiled_code
-from codemods.disabled import disable, is_disabled
-from codemods.docstrings import add_paragraph, docstring_of
 from codemods.model import Edit, Finding, FullgraphError
 from codemods.module import Function, Module
 from codemods.project import Project
-from codemods.telemetry import Evidence, evidence
-from codemods.torch_version import Version, oldest_torch, read_version
+from codemods.syntax.compiled import ReachedCall, compiled_code
+from codemods.syntax.disabled import disable, is_disabled
+from codemods.syntax.docstrings import add_paragraph, docstring_of
+from codemods.syntax.torch_version import Version, oldest_torch, read_version
+from codemods.topics.telemetry import Evidence, evidence
 
 EXISTS_SINCE, REASON_SINCE = (2, 1), (2, 8)
 TITLE = "WARNING: Not for compiled code."
@@ -92,7 +92,7 @@ class DisableCompile(Codemod):
         return (named or looks) and b"torch" in raw
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
-        if not any(meaning.split(".")[0] == "torch" for names in module.imports.meanings.values() for meaning in names):
+        if not module.imports.names_package("torch"):
             return
         for function in module.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
             seen = evidence(module, function)

@@ -10,11 +10,11 @@ from typing import ClassVar, Literal
 from codemods.codemod import Codemod, Options, Unsure, option
 from codemods.model import Finding, SourceError
 from codemods.module import Module
-from codemods.pairs.dicts import PairDict, pair_dicts
-from codemods.pairs.documented import document
-from codemods.pairs.flat import flatten, listed
-from codemods.pairs.uses import Use
 from codemods.project import Project
+from codemods.topics.pairs.dicts import PairDict, pair_dicts
+from codemods.topics.pairs.documented import document
+from codemods.topics.pairs.flat import flatten, listed
+from codemods.topics.pairs.uses import Use
 
 PAIR = rb"(?:\w+\.)?[tT]uple\s?\[\s*int\s*,\s*int\s*\]"
 NAMED = rb"(?:\w+\.)?[A-Z]\w*\s*,\s*[^\]\n]*(?:Tensor|Parameter|nn\.)"
@@ -88,17 +88,17 @@ class FlattenTupleKeys(Codemod):
         "on torch 2.13.0, with the shift no faster: measure before you keep it."
     )
 
-    def may_hold(self, raw: bytes) -> bool:
-        """Torch is imported, and a dict is annotated or built with pairs, or filled with something like a pair."""
-        if not any(needle in raw for needle in self.needles):
-            return False
-        if SAID.search(raw) or MAPPED.search(raw) or PAIRED.search(raw):
-            return True
+    def hits(self, raw: bytes) -> Iterator[int]:
+        """Where a dict is annotated or built with pairs, or is made and filled with something like a pair."""
+        for pattern in (SAID, MAPPED, PAIRED):
+            yield from starts(pattern, raw)
         has_pairs = any(maker in raw for maker in MAKES_PAIRS) or LISTED.search(raw) is not None
-        return (has_pairs and BUILT.search(raw) is not None) or looks_filled(raw, has_pairs)
+        if has_pairs:
+            yield from starts(BUILT, raw)
+        yield from filled_dicts(raw, has_pairs)
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
-        if not imports_torch(module):
+        if not module.imports.names_package("torch"):
             return
         for found in pair_dicts(module, project):
             try:
@@ -143,23 +143,34 @@ class FlattenTupleKeys(Codemod):
         return found.module.finding(self.name, found.node, message, left_alone=reason)
 
 
-def imports_torch(module: Module) -> bool:
-    meanings = (meaning for found in module.imports.meanings.values() for meaning in found)
-    return any(meaning.partition(".")[0] == "torch" for meaning in meanings)
+def starts(pattern: re.Pattern[bytes], raw: bytes) -> Iterator[int]:
+    return (match.start() for match in pattern.finditer(raw))
 
 
-def looks_filled(raw: bytes, has_pairs: bool) -> bool:
-    """Whether a new, empty dict gets a key with a comma; any key counts where the file makes pairs."""
-    for name in {name + b"[" for empty in EMPTY.finditer(raw) if (name := bound_name(raw, empty.start()))}:
-        at = raw.find(name)
-        while at >= 0:
-            line = raw[at + len(name) : raw.find(b"\n", at)]
-            key, _, behind = line.partition(b"]")
-            stored = behind.lstrip().startswith((b"=", b"+=")) and not behind.lstrip().startswith(b"==")
-            if stored and (b"," in key or (has_pairs and key.isalnum())) and not raw[at - 1 : at].isalnum():
-                return True
-            at = raw.find(name, at + 1)
-    return False
+def filled_dicts(raw: bytes, has_pairs: bool) -> Iterator[int]:
+    """Where a new, empty dict stands that gets a key with a comma; any key counts where the file makes pairs."""
+    made: dict[bytes, list[int]] = {}
+    for empty in EMPTY.finditer(raw):
+        if name := bound_name(raw, empty.start()):
+            made.setdefault(name, []).append(empty.start())
+    for name, places in made.items():
+        fills = [at for at in found_at(raw, name + b"[") if is_fill(raw, at + len(name) + 1, has_pairs)]
+        yield from [*places, *fills] if fills else ()
+
+
+def found_at(raw: bytes, word: bytes) -> Iterator[int]:
+    at = raw.find(word)
+    while at >= 0:
+        if not raw[at - 1 : at].isalnum():
+            yield at
+        at = raw.find(word, at + 1)
+
+
+def is_fill(raw: bytes, start: int, has_pairs: bool) -> bool:
+    """Whether a subscript that begins here is assigned to, with something like a pair in it."""
+    key, _, behind = raw[start : start + 200].partition(b"]")
+    is_stored = re.match(rb"\s*\+?=(?!=)", behind) is not None
+    return is_stored and (b"," in key or (has_pairs and key.isalnum()))
 
 
 def bound_name(raw: bytes, end: int) -> bytes:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.keys.answers import Keys
-from codemods.keys.constants import Constant, constant_in, equal_constants
-from codemods.keys.definitions import is_builtin
-from codemods.keys.known import KnownKeys
-from codemods.keys.loops import COMPREHENSIONS, is_index, is_method_call, mapping_of, unwrap
-from codemods.keys.spelling import imports_torch, spell
 from codemods.model import Finding, SourceError
 from codemods.module import Module
 from codemods.project import Project
+from codemods.topics.keys.answers import Keys
+from codemods.topics.keys.constants import Constant, constant_in, equal_constants
+from codemods.topics.keys.definitions import is_builtin
+from codemods.topics.keys.known import KnownKeys
+from codemods.topics.keys.loops import COMPREHENSIONS, is_index, is_method_call, mapping_of, unwrap
+from codemods.topics.keys.spelling import spell
 
 Loop = ast.For | ast.comprehension
 KEYS = b".keys("
@@ -81,7 +81,7 @@ class IterateConstantKeys(Codemod):
         yield from loops_with_lookups(raw)
 
     def find(self, module: Module, project: Project) -> Iterable[Finding]:
-        if not imports_torch(module):
+        if not module.imports.names_package("torch"):
             return
         given = self.given(module, project)
         known = KnownKeys(project)

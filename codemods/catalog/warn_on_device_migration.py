@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.constructor import called, require_setting
-from codemods.devices.method import MOVES, first_argument
-from codemods.devices.migration import Migration, migrations
-from codemods.devices.screen import may_migrate
-from codemods.devices.warning import WIDTH, call_helper, raise_if, require_helper, require_import, warn_in_place
 from codemods.model import Edit, Finding
 from codemods.module import Function, Module
-from codemods.placing import insert_before
 from codemods.project import Project
+from codemods.syntax.constructor import called, require_setting
+from codemods.syntax.placing import insert_before
+from codemods.topics.devices.method import MOVES, first_argument
+from codemods.topics.devices.migration import Migration, migrations
+from codemods.topics.devices.screen import may_migrate
+from codemods.topics.devices.warning import WIDTH, call_helper, raise_if, require_helper, require_import, warn_in_place
 
 SETTING = "strict_device"
 ONE_MORE_FRAME = {
@@ -85,7 +85,7 @@ class WarnOnDeviceMigration(Codemod):
         return super().may_hold(raw) and may_migrate(raw)
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
-        if names_torch(module):
+        if module.imports.names_package("torch"):
             for migration in migrations(module):
                 yield self.judge(module, project, migration)
 
@@ -130,11 +130,6 @@ class WarnOnDeviceMigration(Codemod):
                 *("\t" + line for line in lines),
             ]
         return (insert_before(module, migration.statement, lines), *needed)
-
-
-def names_torch(module: Module) -> bool:
-    meanings = (meaning for found in module.imports.meanings.values() for meaning in found)
-    return any(meaning == "torch" or meaning.startswith("torch.") for meaning in meanings)
 
 
 def check(module: Module, migration: Migration) -> None:

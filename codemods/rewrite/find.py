@@ -13,7 +13,7 @@ from codemods.model import Finding, SourceError
 from codemods.module import Module, parse_text
 from codemods.project import Project
 from codemods.rewrite.glance import BIG, glance
-from codemods.rewrite.suppress import MARK, Suppression, silence
+from codemods.rewrite.suppress import Suppression, may_suppress, silence
 from codemods.source import decode
 
 
@@ -36,7 +36,7 @@ def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | 
         raw = project.read(path) if raw is None else raw
         interested = [codemod for codemod in codemods if codemod.may_hold(raw)]
         project.was_asked = False
-        if MARK not in raw and not is_worth_parsing(project, path, interested, raw):
+        if not may_suppress(raw) and not is_worth_parsing(project, path, interested, raw):
             return FileResult(path, is_local=not project.was_asked)
         asked_at_a_glance = project.was_asked
         module = project.module(path, raw)

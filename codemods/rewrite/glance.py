@@ -7,8 +7,8 @@ something there is the whole file parsed, and asked about again: the glance deci
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 BIG = 20_000
@@ -22,6 +22,7 @@ CLASS = re.compile(rb"(?:@.*\n)*class (\w+)")
 MEMBER = re.compile(rb"^([ \t]+)(?:@|def |async def )", re.M)
 NAME = re.compile(rb"(?:[ \t]*@.*\n)*[ \t]*(?:async def|def|class) (\w+)|(\w+)\s*(?::[^=\n]*)?=(?!=)")
 ALWAYS = (b"import", b"from", b"try", b"if", b"else", b"elif", b"except", b"finally", b"with")
+STRING = re.compile(rb"""(\"{3}|'{3})(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*""", re.DOTALL)
 CALLED = re.compile(rb"\b(\w+)\(")
 NAMED = re.compile(rb"\b([A-Z]\w+)\b")
 
@@ -64,23 +65,39 @@ def glance(raw: bytes, hits: Iterable[int]) -> bytes:
 
 
 def cut(raw: bytes) -> Iterator[Piece]:
-    """The file in pieces that begin at the margin, and classes in methods. Strings may be cut: that does not parse."""
-    starts = [0, *(match.start() for match in MARGIN.finditer(raw, 1))]  # a cookie or a mark may come first
+    """The file in pieces that begin at the margin, and classes in methods."""
+    inside = long_strings(raw)
+    margins = (match.start() for match in MARGIN.finditer(raw, 1))
+    starts = [0, *(start for start in margins if not inside(start))]  # a cookie or a mark may come first
     heads = [start for number, start in enumerate(starts) if number == 0 or raw[starts[number - 1]] != ord("@")]
     for start, end in zip(heads, [*heads[1:], len(raw)], strict=True):
         piece = Piece(start, raw[start:end])
-        yield from cut_class(piece) if CLASS.match(piece.text) else [piece]
+        yield from cut_class(piece, inside) if CLASS.match(piece.text) else [piece]
 
 
-def cut_class(whole: Piece) -> Iterator[Piece]:
+def long_strings(raw: bytes) -> Callable[[int], bool]:
+    """Whether an offset lies in a string over several lines."""
+    spans = [match.span() for match in STRING.finditer(raw) if match[1]]
+    starts = [start for start, _ in spans]
+
+    def inside(offset: int) -> bool:
+        number = bisect_right(starts, offset) - 1
+        return number >= 0 and offset < spans[number][1]
+
+    return inside
+
+
+def cut_class(whole: Piece, inside: Callable[[int], bool]) -> Iterator[Piece]:
     """A class without its methods, which still parses, and each method."""
-    first = MEMBER.search(whole.text)
+    members = (match for match in MEMBER.finditer(whole.text) if not inside(whole.start + match.start(1)))
+    first = next(members, None)
     if not first:
         yield whole
         return
     indent = first[1]
     line = re.compile(rb"^%s(?=[^\s#)\]}])" % indent, re.M)
-    starts = [match.start() for match in line.finditer(whole.text, first.start())]
+    lines = (match.start() for match in line.finditer(whole.text, first.start()))
+    starts = [start for start in lines if not inside(whole.start + start)]
     heads = [s for n, s in enumerate(starts) if n == 0 or whole.text[starts[n - 1] + len(indent)] != ord("@")]
     owner = Piece(whole.start, whole.text[: first.start()] + indent + b"pass\n")
     yield owner

@@ -12,7 +12,7 @@ from codemods.codemod import Codemod
 from codemods.model import Finding
 from codemods.module import Module
 
-MARK = b"fullgraph:"
+MARK = re.compile(rb"fullgraph:\s*ignore")
 COMMENT = re.compile(r"#\s*fullgraph:\s*ignore\b(?:\[([^\]]*)\])?")
 
 
@@ -24,6 +24,11 @@ class Suppression:
     name: str
 
 
+def may_suppress(raw: bytes) -> bool:
+    """Whether the bytes could hold a suppression. The first test alone would be met by `fullgraph: bool`."""
+    return b"fullgraph:" in raw and MARK.search(raw) is not None
+
+
 def silence(
     module: Module, findings: Sequence[Finding], codemods: Sequence[Codemod]
 ) -> tuple[list[Finding], int, tuple[Suppression, ...]]:
@@ -32,7 +37,7 @@ def silence(
     A suppression counts on the first and on the last line of a finding. One for a codemod that did not run is not
     unused: nobody asked.
     """
-    if MARK.decode() not in module.text:
+    if not may_suppress(module.text.encode(errors="replace")):
         return list(findings), 0, ()
     suppressions = set(suppressions_in(module))
     used: set[Suppression] = set()
@@ -59,7 +64,7 @@ def suppressions_in(module: Module) -> Iterator[Suppression]:
 
     A comment that names no codemod silences none: its name is empty.
     """
-    text = io.StringIO(module.source.parsed, newline=None)  # lines end where Python ends them, at a lone CR too
+    text = io.StringIO(module.parsed, newline=None)  # lines end where Python ends them, at a lone CR too
     try:
         tokens = list(tokenize.generate_tokens(text.readline))
     except (tokenize.TokenError, SyntaxError):

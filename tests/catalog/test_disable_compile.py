@@ -16,7 +16,7 @@ from codemods import FullgraphError, Project
 from codemods.catalog.disable_compile import DisableCompile
 from codemods.module import Module
 from codemods.source import decode
-from codemods.torch_version import oldest_torch
+from codemods.syntax.torch_version import oldest_torch
 from tests.cases import Case, all_cases, apply
 
 torch = pytest.importorskip("torch")

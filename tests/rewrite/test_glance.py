@@ -100,8 +100,7 @@ def test_most_of_what_is_kept_of_torch_parses(name: str) -> None:
         raw = file.read_bytes()
         if codemod.may_hold(raw):
             hits = codemod.hits(raw)
-            assert hits is not None, "every bundled codemod says where its findings could begin"
-            part = glance(raw, hits)
+            part = raw if hits is None else glance(raw, hits)
             sizes.append(len(raw))
             try:
                 ast.parse(part)

@@ -1,0 +1,1 @@
+"""Questions about code that several codemods ask, and edits that several make."""

@@ -1,0 +1,243 @@
+"""What a project compiles with torch.compile, and which calls compiled code reaches. Static: by names only."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeGuard
+from weakref import WeakKeyDictionary
+
+from codemods.model import SourceError
+from codemods.module import Function, Module
+from codemods.project import Project
+from codemods.syntax.definitions import FUNCTIONS, Definitions, only_function
+from codemods.syntax.disabled import is_disabled
+
+COMPILERS = {"torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert"}
+IS_COMPILING = {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling"}
+REQUEST = re.compile(
+    rb"torch\.compile\(|(?<!\bre)\.compile\(\s*(?:\)|\w+\s*=[^=]|\*\*)|@[\w.]+\.compile[ \t]*[#\r\n\\]|"
+    rb"(?:partial\(|^)\s*[\w.]+(?<!\bre)\.compile,|dynamo\.optimize(?:_assert)?\(|"
+    rb"import\b.*\b(?:compile|optimize|optimize_assert)\b"
+)
+WINDOW = 80
+IMPLICIT = {"forward", "__call__", "__init__"}
+"""Functions that are called without being named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Region(Place):
+    """One place that asks for compilation. `fullgraph` is what it passes under that name; empty when it may break."""
+
+    fullgraph: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedCall(Place):
+    """A call that stands in compiled code."""
+
+    region: Region
+
+
+@dataclass
+class CompiledCode:
+    """The answer for one project, by path and symbol. Calls are followed when somebody asks about one.
+
+    `unseen` are the regions of which it cannot be said what they compile.
+    """
+
+    names: Definitions
+    entries: dict[tuple[str, str], Region] = field(default_factory=dict)
+    unseen: list[Region] = field(default_factory=list)
+    begins: list[tuple[tuple[Module, ast.AST], Region]] = field(default_factory=list)
+
+    @cached_property
+    def calls(self) -> dict[tuple[str, str], list[ReachedCall]]:
+        found: dict[tuple[str, str], list[ReachedCall]] = {}
+        for entry, region in self.begins:
+            follow(self.names, entry, region, found)
+        return found
+
+    def calls_of(self, module: Module, function: Function) -> list[ReachedCall]:
+        """Every call of a function from compiled code, each line once, `fullgraph` ones before the others."""
+        if function.name not in IMPLICIT and self.is_named_once(function.name):
+            return []
+        found = self.calls.get((module.path, module.symbol(function)), [])
+        by_line = {(call.path, call.line): call for call in sorted(found, key=lambda call: bool(call.region.fullgraph))}
+        return [by_line[place] for place in sorted(by_line)]
+
+    def is_named_once(self, name: str) -> bool:
+        """Whether nothing but its definition names a function: then nobody calls it."""
+        word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+        return len(self.names.project.matches(word)) < 2
+
+    def entry_of(self, module: Module, function: Function) -> Region | None:
+        """The region that compiles this very function, if one does."""
+        return self.entries.get((module.path, module.symbol(function)))
+
+
+_KNOWN: WeakKeyDictionary[Project, CompiledCode] = WeakKeyDictionary()
+
+
+def compiled_code(project: Project) -> CompiledCode:
+    """What the project compiles; worked out once for each project, and only from files that speak of compiling."""
+    project.was_asked = True
+    if project not in _KNOWN:
+        _KNOWN[project] = explore(project)
+    return _KNOWN[project]
+
+
+def explore(project: Project) -> CompiledCode:
+    answer = CompiledCode(Definitions(project))
+    for module in modules_that_compile(project):
+        for region, target in regions(module):
+            entry = entry_point(answer.names, module, target)
+            if entry is not None:
+                answer.begins.append((entry, region))
+            elif not is_method(target):
+                answer.unseen.append(region)
+    for (home, node), region in answer.begins:
+        if isinstance(node, FUNCTIONS):
+            answer.entries[home.path, home.symbol(node)] = region
+    return answer
+
+
+def is_method(target: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether the request was `x.compile()`: on an unknown `x` that may be anybody's method."""
+    return isinstance(target, ast.Attribute) and target.attr == "compile"
+
+
+def modules_that_compile(project: Project) -> Iterator[Module]:
+    """The files that may ask torch for compilation; `re.compile` alone does not count, nor does talk of it."""
+    for path in sorted({*project.mentions("compile"), *project.mentions("optimize")}):
+        try:
+            raw = project.read(path)
+            if b"torch" in raw and (b"import torch as " in raw or path.endswith(".ipynb") or requests(raw)):
+                yield project.module(path)
+        except SourceError:
+            continue
+
+
+def requests(raw: bytes) -> bool:
+    """Whether code may ask for compilation, by the lines that have the words."""
+    places = (found.start() for word in (b"compile", b"optimize") for found in re.finditer(word, raw))
+    return any(is_request(raw, place) for place in places)
+
+
+def is_request(raw: bytes, place: int) -> bool:
+    """Whether a word is used as in a request, and is not seen to stand in a comment or a string."""
+    start = max(raw.rfind(b"\n", 0, place), raw.rfind(b"\r", 0, place)) + 1
+    head = raw[start:place]
+    is_quoted = head.count(b'"') % 2 or head.count(b"'") % 2
+    if is_quoted or any(mark in head for mark in (b"#", b"`", b">>>")):
+        return False
+    return REQUEST.search(raw[start : place + WINDOW]) is not None
+
+
+def regions(module: Module) -> Iterator[tuple[Region, ast.AST]]:
+    """Each request to compile, with the expression or the function that it is about."""
+    for function in module.nodes(*FUNCTIONS):
+        for decorator in function.decorator_list:
+            if asks_to_compile(module, decorator):
+                yield Region(module.path, decorator.lineno, fullgraph_of(module, decorator)), function
+    for call in module.nodes(ast.Call):
+        if (target := target_of(module, call)) is not None:
+            asked = call.func if isinstance(call.func, ast.Call) else call
+            yield Region(module.path, call.lineno, fullgraph_of(module, asked)), target
+
+
+def asks_to_compile(module: Module, node: ast.AST) -> bool:
+    """Whether it is `torch.compile`, `torch.compile(...)` without a target, or a `partial` of it."""
+    if isinstance(node, ast.Call):
+        is_partial = module.resolve(node.func) == "functools.partial" and bool(node.args)
+        node = node.args[0] if is_partial else node.func
+    return module.resolve(node) in COMPILERS
+
+
+def target_of(module: Module, call: ast.Call) -> ast.AST | None:
+    """What a call compiles: the `x` of `torch.compile(x)` and `torch.compile(...)(x)`; `x.compile` of `x.compile()`."""
+    dotted = module.resolve(call.func)
+    if dotted == "torch.compile":
+        named = [keyword.value for keyword in call.keywords if keyword.arg == "model"]
+        return next(iter([*call.args, *named]), None)
+    if isinstance(call.func, ast.Call) and asks_to_compile(module, call.func):
+        return call.args[0] if call.args else None
+    if dotted is None and isinstance(call.func, ast.Attribute) and call.func.attr == "compile":
+        return call.func
+    return None
+
+
+def fullgraph_of(module: Module, call: ast.AST) -> str:
+    """What is passed as `fullgraph` (`nopython` of old), as written; empty for False and for nothing."""
+    if module.resolve(getattr(call, "func", call)) == "torch._dynamo.optimize_assert":
+        return "True"
+    for keyword in getattr(call, "keywords", []):
+        if keyword.arg in ("fullgraph", "nopython"):
+            is_false = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+            return "" if is_false else module.code(keyword.value)
+    return ""
+
+
+def entry_point(names: Definitions, module: Module, target: ast.AST) -> tuple[Module, ast.AST] | None:
+    """The function where compiled code begins: the target itself, or `forward` of the module that it is."""
+    if isinstance(target, (*FUNCTIONS, ast.Lambda)):
+        return module, target
+    if is_method(target):
+        kind = names.instance(module, target.value)
+        return None if names.member(kind, "compile") else only_function(names.member(kind, "forward"))
+    found = only_function(names.denoted(module, target))
+    return found or only_function(names.member(names.instance(module, target), "forward"))
+
+
+def follow(
+    names: Definitions,
+    entry: tuple[Module, ast.AST],
+    region: Region,
+    calls: dict[tuple[str, str], list[ReachedCall]],
+) -> None:
+    """Note every call that the entry reaches, through the project's own functions; disabled ones are not entered."""
+    todo, seen = [entry], {entry[1]}
+    for module, function in todo:
+        for node in traced_nodes(module, function):
+            callee = names.called(module, node) if isinstance(node, ast.Call) else names.read(module, node)
+            if callee is None:
+                continue
+            call = ReachedCall(module.path, getattr(node, "lineno", 0), region)
+            calls.setdefault((callee[0].path, callee[0].symbol(callee[1])), []).append(call)
+            if callee[1] not in seen and not is_disabled(*callee):
+                seen.add(callee[1])
+                todo.append(callee)
+
+
+def traced_nodes(module: Module, function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function that run when it is compiled: not its decorators, nor what `is_compiling` shuts out."""
+    body = getattr(function, "body", [])
+    todo: list[ast.AST] = list(body) if isinstance(body, list) else [body]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, ast.If) and (shut := shut_out(module, node)) is not None:
+            todo += [node.test, *(node.orelse if shut is node.body else node.body)]
+        else:
+            todo += ast.iter_child_nodes(node)
+
+
+def shut_out(module: Module, node: ast.If) -> list[ast.stmt] | None:
+    """The branch that compiled code never takes."""
+    test, branch = node.test, node.orelse
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, branch = test.operand, node.body
+    asks = isinstance(test, ast.Call) and module.resolve(test.func) in IS_COMPILING
+    return branch if asks else None

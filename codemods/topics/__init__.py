@@ -1,0 +1,1 @@
+"""What each codemod knows about its subject, apart from the codemod that uses it."""

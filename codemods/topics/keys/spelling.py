@@ -1,0 +1,98 @@
+"""How a module can write a constant of the project, importing it if need be."""
+
+from __future__ import annotations
+
+import ast
+from itertools import takewhile
+
+from codemods.codemod import Unsure
+from codemods.imports import insert_import
+from codemods.model import Edit
+from codemods.module import Module
+from codemods.project import Project
+from codemods.topics.keys.bindings import bindings_of, scopes_around
+from codemods.topics.keys.constants import Constant
+from codemods.topics.keys.definitions import exported
+
+
+def spell(project: Project, module: Module, constant: Constant, place: ast.AST) -> tuple[str, tuple[Edit, ...]]:
+    """How to write the constant at a place, with the edits that import it; Unsure where that cannot be done."""
+    if module.path == constant.path:
+        check_unshadowed(module, constant, place)
+        return constant.name, ()
+    if spelling := imported_spelling(project, module, constant, place):
+        return spelling, ()
+    check_importable(project, module, constant)
+    if (origin := relative_origin(module, constant)) and not imports_from(module, constant.module):
+        line = f"from {origin} import {constant.name}"
+        return constant.name, (insert_import(module, line, constant.module),)
+    return module.imports.require(constant.module, constant.name)
+
+
+def imports_from(module: Module, dotted: str) -> bool:
+    found = [node for node in module.tree.body if isinstance(node, ast.ImportFrom)]
+    return any(module.imports.origin(node) == dotted for node in found)
+
+
+def relative_origin(module: Module, constant: Constant) -> str:
+    """`.constants`, where the file writes all imports of its own package with dots; else nothing."""
+    package = module.name.split(".")
+    if not module.path.endswith("__init__.py"):
+        package.pop()
+    found = [node for node in module.tree.body if isinstance(node, ast.ImportFrom)]
+    own = [node for node in found if node.level or package[:1] == module.imports.origin(node).split(".")[:1]]
+    target = constant.module.split(".")
+    common = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(package, target, strict=False))))
+    if not own or not common or not all(node.level for node in own):
+        return ""
+    return "." * (len(package) - common + 1) + ".".join(target[common:])
+
+
+def check_unshadowed(module: Module, constant: Constant, place: ast.AST) -> None:
+    scopes = bindings_of(module).by_scope
+    if any((scope, constant.name) in scopes for scope in scopes_around(module, place)):
+        raise Unsure(f"{constant} is hidden here by a local variable of the same name")
+
+
+def imported_spelling(project: Project, module: Module, constant: Constant, place: ast.AST) -> str | None:
+    """How an import in force at a place already gives it: by name, by another name, or through its module."""
+    for node in module.nodes(ast.Import, ast.ImportFrom):
+        if not is_in_force(module, node, place):
+            continue
+        for alias in node.names:
+            name: str = alias.asname or alias.name
+            meaning = alias.name if isinstance(node, ast.Import) else f"{module.imports.origin(node)}.{alias.name}"
+            if module.resolve(ast.Name(name.partition(".")[0])) is None:
+                continue
+            if meaning == constant.module:
+                return f"{name}.{constant.name}"
+            if alias.name == constant.name and is_constant(project, meaning, constant):
+                return name
+    return None
+
+
+def is_in_force(module: Module, node: ast.stmt, place: ast.AST) -> bool:
+    """Whether an import has run when `place` does: at the top level, or above in the same function."""
+    if module.parent(node) is module.tree:
+        return True
+    scopes = list(scopes_around(module, place))
+    return module.parent(node) in scopes and module.span(node).end < module.span(place).start
+
+
+def is_constant(project: Project, dotted: str, constant: Constant) -> bool:
+    place = exported(project, dotted)
+    return place is not None and (place.module.path, getattr(place.node, "lineno", 0)) == (constant.path, constant.line)
+
+
+def check_importable(project: Project, module: Module, constant: Constant) -> None:
+    meant = module.resolve(ast.Name(constant.name))
+    taken = any(name == constant.name for _, name in bindings_of(module).by_scope)
+    if taken and not (meant and is_constant(project, meant, constant)):
+        raise Unsure(f"{constant.name} means something else in {module.path} than {constant}")
+    if not constant.path.endswith(".py") or not all(part.isidentifier() for part in constant.module.split(".")):
+        raise Unsure(f"{constant} cannot be imported")
+    parts = constant.module.split(".")
+    packages = [project.path_of(".".join(parts[:length])) for length in range(1, len(parts))]
+    outside = [path for path in packages if path and not module.path.startswith(path.removesuffix("__init__.py"))]
+    if any(project.would_cycle(module.path, path) for path in [*outside, constant.path]):
+        raise Unsure(f"importing {constant} in {module.path} would close a circle of imports")
