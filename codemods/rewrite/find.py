@@ -57,7 +57,7 @@ def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | 
 
 def is_worth_parsing(project: Project, path: str, interested: Sequence[Codemod], raw: bytes) -> bool:
     """Whether anything is found at a first glance, or the file has to be read as a whole to know."""
-    if len(raw) < BIG or not path.endswith(".py"):
+    if not interested or len(raw) < BIG or not path.endswith(".py"):
         return bool(interested)
     hits = [codemod.hits(raw) for codemod in interested]
     if None in hits:

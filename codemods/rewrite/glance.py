@@ -11,23 +11,23 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-BIG = 20_000
+BIG = 8_000
 """Bytes below which a file is parsed as quickly as it is cut up."""
 
 STEPS = 3
 """How far calls are followed from a function with a hit."""
 
-MARGIN = re.compile(rb"^(?=[^\s#)\]}])", re.M)
+MARGIN = re.compile(rb"\n(?=[^\s#)\]}])")
 CLASS = re.compile(rb"(?:@.*\n)*class (\w+)")
-MEMBER = re.compile(rb"^([ \t]+)(?:@|def |async def )", re.M)
+MEMBER = re.compile(rb"\n([ \t]+)(?:@|def |async def )")
 NAME = re.compile(rb"(?:[ \t]*@.*\n)*[ \t]*(?:async def|def|class) (\w+)|(\w+)\s*(?::[^=\n]*)?=(?!=)")
 ALWAYS = (b"import", b"from", b"try", b"if", b"else", b"elif", b"except", b"finally", b"with")
-STRING = re.compile(rb"""(\"{3}|'{3})(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*""", re.DOTALL)
+QUOTES = (b'"""', b"'''")
 CALLED = re.compile(rb"\b(\w+)\(")
 NAMED = re.compile(rb"\b([A-Z]\w+)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """A top-level statement, a method, or the rest of a class. `owner` is the class that a method belongs to."""
 
@@ -67,7 +67,7 @@ def glance(raw: bytes, hits: Iterable[int]) -> bytes:
 def cut(raw: bytes) -> Iterator[Piece]:
     """The file in pieces that begin at the margin, and classes in methods."""
     inside = long_strings(raw)
-    margins = (match.start() for match in MARGIN.finditer(raw, 1))
+    margins = (match.end() for match in MARGIN.finditer(raw))
     starts = [0, *(start for start in margins if not inside(start))]  # a cookie or a mark may come first
     heads = [start for number, start in enumerate(starts) if number == 0 or raw[starts[number - 1]] != ord("@")]
     for start, end in zip(heads, [*heads[1:], len(raw)], strict=True):
@@ -76,8 +76,15 @@ def cut(raw: bytes) -> Iterator[Piece]:
 
 
 def long_strings(raw: bytes) -> Callable[[int], bool]:
-    """Whether an offset lies in a string over several lines."""
-    spans = [match.span() for match in STRING.finditer(raw) if match[1]]
+    """Whether an offset lies in a string over several lines. Quotes in comments may mislead: that does not parse."""
+    spans: list[tuple[int, int]] = []
+    following = {quotes: raw.find(quotes) for quotes in QUOTES}
+    while opened := [(start, quotes) for quotes, start in following.items() if start >= 0]:
+        start, quotes = min(opened)
+        closed = raw.find(quotes, start + 3)
+        end = closed + 3 if closed >= 0 else len(raw)
+        spans.append((start, end))
+        following = {q: raw.find(q, end) if at < end else at for q, at in following.items() if at >= 0}
     starts = [start for start, _ in spans]
 
     def inside(offset: int) -> bool:
@@ -95,11 +102,11 @@ def cut_class(whole: Piece, inside: Callable[[int], bool]) -> Iterator[Piece]:
         yield whole
         return
     indent = first[1]
-    line = re.compile(rb"^%s(?=[^\s#)\]}])" % indent, re.M)
-    lines = (match.start() for match in line.finditer(whole.text, first.start()))
+    line = re.compile(rb"\n(?=%s[^\s#)\]}])" % indent)
+    lines = (match.end() for match in line.finditer(whole.text, first.start()))
     starts = [start for start in lines if not inside(whole.start + start)]
     heads = [s for n, s in enumerate(starts) if n == 0 or whole.text[starts[n - 1] + len(indent)] != ord("@")]
-    owner = Piece(whole.start, whole.text[: first.start()] + indent + b"pass\n")
+    owner = Piece(whole.start, whole.text[: first.start() + 1] + indent + b"pass\n")
     yield owner
     for start, end in zip(heads, [*heads[1:], len(whole.text)], strict=True):
         yield Piece(whole.start + start, whole.text[start:end], owner)
