@@ -51,6 +51,7 @@ def hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
     start = max(0, same - CONTEXT)
     is_long = len(old) > LONG
     matcher = difflib.SequenceMatcher(None, old[start:], new[start:], autojunk=is_long)
+    matcher.opcodes = slid_down(matcher.get_opcodes(), old[start:], new[start:])  # type: ignore[attr-defined]
     for group in matcher.get_grouped_opcodes(CONTEXT):
         first, last = group[0], group[-1]
         old_range = span_of(start + first[1], start + last[2])
@@ -62,6 +63,28 @@ def hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
             else:
                 yield from marked(b"-", old[start + i1 : start + i2])
                 yield from marked(b"+", new[start + j1 : start + j2])
+
+
+Opcode = tuple[str, int, int, int, int]
+
+
+def slid_down(opcodes: list[Opcode], old: list[bytes], new: list[bytes]) -> list[Opcode]:
+    """The same differences, each as far down as it can stand: a new function then ends with its blank lines."""
+    codes = list(opcodes)
+    for number in range(1, len(codes) - 1):
+        tag, i1, i2, j1, j2 = codes[number]
+        after = codes[number + 1]
+        lines, first, last = (new, j1, j2) if tag == "insert" else (old, i1, i2)
+        if tag not in ("insert", "delete") or codes[number - 1][0] != "equal" or after[0] != "equal":
+            continue
+        room, by = after[2] - after[1] - 1, 0
+        while by < room and lines[first + by] == lines[last + by]:
+            by += 1
+        _, a1, a2, b1, b2 = codes[number - 1]
+        codes[number - 1] = ("equal", a1, a2 + by, b1, b2 + by)
+        codes[number] = (tag, i1 + by, i2 + by, j1 + by, j2 + by)
+        codes[number + 1] = ("equal", after[1] + by, after[2], after[3] + by, after[4])
+    return codes
 
 
 def span_of(start: int, stop: int) -> str:

@@ -197,3 +197,10 @@ def test_a_long_file_with_many_equal_lines_takes_no_time() -> None:
     started = time.monotonic()
     assert apply_patch(before, patch(before, after)) == after
     assert time.monotonic() - started < 5
+
+
+def test_a_new_function_ends_with_its_blank_lines() -> None:
+    before = b"import a\n\n\ndef g():\n    pass\n"
+    after = b"import a\n\n\ndef f():\n    pass\n\n\ndef g():\n    pass\n"
+    added = [line for line in patch({"a.py": before}, {"a.py": after}).splitlines()[3:] if line.startswith(b"+")]
+    assert added == [b"+def f():", b"+    pass", b"+", b"+"]
