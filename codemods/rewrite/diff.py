@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from codemods.model import FullgraphError
 
@@ -68,9 +68,9 @@ def hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
 Opcode = tuple[str, int, int, int, int]
 
 
-def slid_down(opcodes: list[Opcode], old: list[bytes], new: list[bytes]) -> list[Opcode]:
+def slid_down(opcodes: Sequence[Opcode], old: list[bytes], new: list[bytes]) -> list[Opcode]:
     """The same differences, each as far down as it can stand: a new function then ends with its blank lines."""
-    codes = list(opcodes)
+    codes: list[Opcode] = list(opcodes)
     for number in range(1, len(codes) - 1):
         tag, i1, i2, j1, j2 = codes[number]
         after = codes[number + 1]

@@ -147,7 +147,7 @@ def finding_options(command: F) -> F:
             "options",
             multiple=True,
             metavar="NAME.KEY=VALUE",
-            help="A codemod's setting; `fullgraph explain NAME` lists them.",
+            help="A codemod's option; `fullgraph explain NAME` lists them.",
             shell_complete=complete_options,
         ),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out, as .gitignore reads it."),
@@ -206,7 +206,7 @@ def list_command(codemod_files: tuple[Path, ...]) -> None:
 @codemod_option("Look for NAME in this file too.")
 @color_option
 def explain(name: str, codemod_files: tuple[Path, ...], color: str) -> None:
-    """What the codemod NAME does, what it leaves alone, its settings and an example."""
+    """What the codemod NAME does, what it leaves alone, its options and an example."""
     from codemods.ui.explain import explain as explained
     from codemods.ui.terminal import use_color
 
@@ -226,8 +226,14 @@ def log(path: Path, form: str) -> None:
 @main.command()
 @click.argument("names", nargs=-1, metavar="[RUN | FINDING]...")
 @click.option("--all", "everything", is_flag=True, help="Take back every run.")
-@click.option("--path", type=click.Path(path_type=Path), default=".", help="A place in the project.")
-@click.option("--conflict", type=click.Choice(["refuse", "markers"]), default="refuse", show_default=True)
+@click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
+@click.option(
+    "--conflict",
+    type=click.Choice(["refuse", "markers"]),
+    default="refuse",
+    show_default=True,
+    help="Where your edits collide with it: change nothing, or write both versions between markers.",
+)
 def undo(names: tuple[str, ...], everything: bool, path: Path, conflict: str) -> None:
     """Take back a RUN (3), a FINDING of a run (3.1), or by default the last run that still stands."""
     from codemods.ui.history import undo

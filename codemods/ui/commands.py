@@ -99,7 +99,7 @@ def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool) -> int:
                     fix_job(job, report, reviewer_of(job))
     except KeyboardInterrupt:
         return say_stopped(report)
-    if is_dry and not diff and not request.quiet:
+    if is_dry and not diff and not request.quiet and report.patch:
         report.notices.append("nothing is written without --yes or a terminal to ask on; this is the patch")
     return show(report, request)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -12,9 +13,10 @@ from codemods.rewrite.journal import Journal, Run
 from codemods.rewrite.undo import is_in_force, undone_findings
 from codemods.rewrite.undo import undo as take_back
 from codemods.rewrite.walk import find_root
-from codemods.ui.report_text import count
+from codemods.ui.report_text import count, undo_command
 
 MARK = b"<<<<<<< "
+FEW = 5
 
 
 def open_journal(path: Path) -> Journal:
@@ -82,11 +84,16 @@ def undo(path: Path, names: tuple[str, ...], *, everything: bool, markers: bool)
     wanted = names or standing(journal, everything)
     run = take_back(journal, wanted, markers=markers)
     what = ", ".join(f"finding {name}" if "." in name else f"run {name}" for name in run.undoes)
-    files = f"in {', '.join(run.paths)}" if run.paths else "but no file had to change: they were as before already"
-    click.echo(f"Took back {what} {files}. `fullgraph undo {run.number}` brings it back.")
+    files = f"in {some(run.paths)}" if run.paths else "but no file had to change: they were as before already"
+    click.echo(f"Took back {what} {files}. {undo_command(journal.root, run.number)} brings it back.")
     if marked := [name for name in run.paths if MARK in journal.bytes_of(run, "after", name)] if markers else []:
         click.echo(f"Both versions stand in {', '.join(marked)}: look for {MARK.decode()}")
     return 0
+
+
+def some(paths: Sequence[str]) -> str:
+    """The paths, or how many there are if nobody would read them."""
+    return ", ".join(paths) if len(paths) <= FEW else count(len(paths), "file")
 
 
 def standing(journal: Journal, everything: bool) -> tuple[str, ...]:

@@ -122,7 +122,8 @@ class Report:
             if result.error:
                 self.errors.append((place, result.error))
             for item in result.unused:
-                self.warnings.append((f"{place}:{item.line}", f"ignore[{item.name}] silences nothing"))
+                said = f"ignore[{item.name}]" if item.name else "ignore without [NAME]"
+                self.warnings.append((f"{place}:{item.line}", f"{said} silences nothing"))
 
 
 def place_of(root: Path, finding: Finding, before: Mapping[str, bytes] | None = None) -> str:

@@ -73,11 +73,15 @@ def closing(report: Report) -> Iterator[str]:
     if report.is_dry and report.patch and report.patch_base != Path.cwd():
         yield f"The patch counts from {report.patch_base}."
     for root, run, findings, files in report.runs:
-        where = "" if root == find_root(Path.cwd()) else f" --path {root}"
         yield (
             f"Run {run}: {count(findings, 'finding')} written in {count(files, 'file')}; "
-            f"`fullgraph undo {run}{where}` takes {'it' if findings == 1 else 'them'} back."
+            f"{undo_command(root, run)} takes {'it' if findings == 1 else 'them'} back."
         )
+
+
+def undo_command(root: Path, run: int) -> str:
+    where = "" if root == find_root(Path.cwd()) else f" --path {root}"
+    return f"`fullgraph undo {run}{where}`"
 
 
 def summary(report: Report) -> str:
