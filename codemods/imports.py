@@ -28,9 +28,9 @@ class Imports:
             origin = self.origin(from_node)
             for alias in from_node.names:
                 self._bind(alias.asname or alias.name, f"{origin}.{alias.name}")
-        for name in bound_otherwise(module):
-            if name in self.meanings:
-                self.meanings[name].add("")
+        for name, meanings in self.meanings.items():
+            if is_bound_otherwise(module, name):
+                meanings.add("")
 
     def _bind(self, name: str, meaning: str) -> None:
         self.meanings.setdefault(name, set()).add(meaning)
@@ -197,17 +197,6 @@ def import_kind(dotted: str, module: Module) -> int:
     return 2 if top == module.name.partition(".")[0] else 1
 
 
-def bound_otherwise(module: Module) -> set[str]:
-    """Every name that the module binds by anything but an import."""
-    names: set[str] = set()
-    for name in module.nodes(ast.Name):
-        if isinstance(name.ctx, (ast.Store, ast.Del)):
-            names.add(name.id)
-    for scope in module.nodes(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
-        names.add(scope.name)
-    names |= {argument.arg for argument in module.nodes(ast.arg)}
-    names |= {handler.name for handler in module.nodes(ast.ExceptHandler) if handler.name}
-    names |= {capture.name for capture in module.nodes(ast.MatchAs) if capture.name}
-    names |= {capture.name for capture in module.nodes(ast.MatchStar) if capture.name}
-    names |= {capture.rest for capture in module.nodes(ast.MatchMapping) if capture.rest}
-    return names
+def is_bound_otherwise(module: Module, name: str) -> bool:
+    """Whether the module binds a name by anything but an import, in whatever scope."""
+    return any(not isinstance(node, (ast.Import, ast.ImportFrom)) for node in module.scopes.binders(name))

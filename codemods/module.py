@@ -166,6 +166,14 @@ class Module:
             return list(self._sorted[kinds[0]])
         return sorted((node for kind in kinds for node in self._sorted[kind]), key=position)
 
+    @overload
+    def unordered(self, kind: type[NODE], /) -> list[NODE]: ...
+    @overload
+    def unordered(self, *kinds: type[ast.AST]) -> list[Any]: ...
+    def unordered(self, *kinds: type[ast.AST]) -> list[Any]:
+        """As `nodes`, for those who need no order: sorting takes longer than finding."""
+        return [node for kind in kinds for node in self._index[0].get(kind, ())]
+
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self._index[1].get(node)
 
@@ -191,6 +199,12 @@ class Module:
         found = self.enclosing(node, ast.stmt)
         assert found is not None, "every expression stands in a statement"
         return found
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements of the body, `else` or `finally` that holds this one."""
+        parent = self.parent(statement)
+        blocks = [getattr(parent, field, []) for field in ("body", "orelse", "finalbody")]
+        return next((block for block in blocks if statement in block), [statement])
 
     def symbol(self, node: ast.AST) -> str:
         """`Class.method` around or at this node; `<module>` at the top level."""

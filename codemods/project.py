@@ -28,6 +28,7 @@ class Project:
         """Set by every question that goes beyond one module: its answer may change when any file does."""
         self._modules: dict[str, Module | SourceError] = {}
         self._packages: dict[Path, bool] = {}
+        self._folders: dict[str, list[str]] = {}
 
     def laid_over(self, texts: Mapping[str, bytes]) -> Project:
         """The same project with other bytes in some files."""
@@ -119,16 +120,21 @@ class Project:
 
     def module_name(self, path: str) -> str:
         """The dotted name under which a file is imported: up through packages, or below the source folder."""
-        file = self.root / path
-        parts = [] if file.stem == "__init__" else [file.stem]
-        folder = file.parent
+        folder, _, file = path.rpartition("/")
+        if folder not in self._folders:
+            self._folders[folder] = self._folder_names(self.root / folder)
+        stem = file.rpartition(".")[0] or file
+        return ".".join([*self._folders[folder], *([stem] if stem != "__init__" else [])])
+
+    def _folder_names(self, folder: Path) -> list[str]:
+        parts: list[str] = []
         while self._is_package(folder):
             parts.append(folder.name)
             folder = folder.parent
         if folder != self.root and folder.is_relative_to(self.root) and folder not in self._source_roots:
             inner = folder.relative_to(self.root).parts
             parts += reversed(inner[1:] if inner[0] in ("src", "lib") else inner)
-        return ".".join(reversed(parts))
+        return parts[::-1]
 
     def _is_package(self, folder: Path) -> bool:
         if folder not in self._packages:

@@ -176,7 +176,13 @@ def scanner_for(
 
 
 def writer_for(journal: Journal | None) -> Writer:
-    """Writes through the journal; without one, nowhere."""
+    """Writes through the journal, all of it as one command; without a journal, nowhere."""
     if journal is None:
         return lambda change: None
-    return journal.write
+    runs: list[Run] = []
+
+    def write(change: Change) -> Run:
+        runs.append(journal.write(change, command=runs[0].number if runs else 0))
+        return runs[-1]
+
+    return write

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from codemods.module import Module
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+NAMED = (*DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 How = Literal["assign", "loop", "argument", "augment", "other"]
 
 
@@ -29,42 +33,51 @@ class Binding:
     path: tuple[int, ...] = ()
     annotation: ast.expr | None = None
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is an annotation without a value, which binds nothing when it runs."""
+        return self.how == "assign" and self.value is None
+
 
 class Scopes:
-    """The variables of one module: per scope (module, class, function, lambda, comprehension) what binds each name."""
+    """The variables of one module: per scope (module, class, function, lambda, comprehension) what binds each name.
+
+    A name is looked into when it is asked about: most never are.
+    """
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self.bound: dict[ast.AST, dict[str, list[Binding]]] = {}
-        self.declared: dict[ast.AST, dict[str, str]] = {}
-        for node in module.nodes(ast.Global, ast.Nonlocal):
-            kind = "global" if isinstance(node, ast.Global) else "nonlocal"
-            self.declared.setdefault(self.around(node), {}).update(dict.fromkeys(node.names, kind))
-        self._nonlocal: list[tuple[ast.AST, str, Binding]] = []
-        self._collect()
-        for scope, name, binding in self._nonlocal:
-            self._add(self.lookup(self.around(scope), name), name, binding)
+        self._tables: dict[str, dict[ast.AST, list[Binding]]] = {}
 
     def of(self, name: ast.Name) -> ast.AST:
         """The scope whose variable this name is; the module for globals and builtins."""
         return self.lookup(self.around(name), name.id)
 
     def bindings(self, name: ast.Name) -> list[Binding]:
-        """Everything that binds the variable; empty for a builtin."""
-        return self.bound.get(self.of(name), {}).get(name.id, [])
+        """Everything that binds the variable, in the order of the text; empty for a builtin."""
+        return self.within(self.of(name), name.id)
+
+    def within(self, scope: ast.AST, name: str) -> list[Binding]:
+        """Everything that binds a name in one scope, also from elsewhere by `global` and `nonlocal`."""
+        return self._table(name).get(scope, [])
 
     def names(self, scope: ast.AST, name: str) -> list[ast.Name]:
-        """Every mention of one scope's variable."""
-        return [node for node in self.module.nodes(ast.Name) if node.id == name and self.of(node) is scope]
+        """Every mention of one scope's variable, in the order of the text."""
+        mentions = [node for node in self.named.get(name, []) if isinstance(node, ast.Name)]
+        return sorted((node for node in mentions if self.of(node) is scope), key=position)
+
+    def is_builtin(self, node: ast.AST, *names: str) -> bool:
+        """Whether the node is one of these builtins, and the module gives the name no other meaning."""
+        return isinstance(node, ast.Name) and node.id in names and not self.bindings(node)
 
     def lookup(self, scope: ast.AST, name: str) -> ast.AST:
-        innermost = scope
+        innermost, table = scope, self._table(name)
         while not isinstance(scope, ast.Module):
             declared = self.declared.get(scope, {}).get(name)
             if declared == "global":
                 return self.module.tree
             reachable = scope is innermost or not isinstance(scope, ast.ClassDef)
-            if reachable and declared is None and name in self.bound.get(scope, {}):
+            if reachable and declared is None and scope in table:
                 return scope
             scope = self.around(scope)
         return scope
@@ -80,85 +93,105 @@ class Scopes:
 
     # Who binds what
 
-    def _collect(self) -> None:
-        module = self.module
-        for assign in module.nodes(ast.Assign):
-            for target in assign.targets:
-                self._bind_target(target, "assign", assign.value)
-        for annotated in module.nodes(ast.AnnAssign):
-            if annotated.value or isinstance(annotated.target, ast.Name):
-                self._bind_target(annotated.target, "assign", annotated.value, annotated.annotation)
-        for augmented in module.nodes(ast.AugAssign):
-            self._bind_target(augmented.target, "augment", augmented.value)
-        for loop in module.nodes(ast.For):
-            self._bind_target(loop.target, "loop", loop.iter)
-        for generator in module.nodes(ast.comprehension):
-            how: How = "other" if generator.is_async else "loop"
-            self._bind_target(generator.target, how, generator.iter, home=module.parent(generator))
-        for walrus in module.nodes(ast.NamedExpr):
-            home = self.around(walrus)
-            while isinstance(home, COMPREHENSIONS):
-                home = self.around(home)
-            self._bind_target(walrus.target, "assign", walrus.value, home=home)
-        self._collect_arguments()
-        self._collect_others()
+    @cached_property
+    def bound(self) -> dict[ast.AST, dict[str, list[Binding]]]:
+        """All variables of all scopes."""
+        found: dict[ast.AST, dict[str, list[Binding]]] = {}
+        for name in self.named:
+            for scope, bindings in self._table(name).items():
+                found.setdefault(scope, {})[name] = bindings
+        return found
 
-    def _collect_arguments(self) -> None:
-        for function in self.module.nodes(*FUNCTIONS):
-            arguments = function.args
-            stars = [argument for argument in (arguments.vararg, arguments.kwarg) if argument]
-            for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
-                self._add(function, argument.arg, Binding(argument, "argument", annotation=argument.annotation))
-            for argument in stars:
-                self._add(function, argument.arg, Binding(argument, "other"))
+    @cached_property
+    def declared(self) -> dict[ast.AST, dict[str, str]]:
+        """What each scope calls `global` or `nonlocal`."""
+        found: dict[ast.AST, dict[str, str]] = {}
+        for node in self.module.unordered(ast.Global, ast.Nonlocal):
+            label = "global" if isinstance(node, ast.Global) else "nonlocal"
+            found.setdefault(self.around(node), {}).update(dict.fromkeys(node.names, label))
+        return found
 
-    def _collect_others(self) -> None:
-        """Imports, definitions, `del`, `with`, `except`, `match`: bound, but to nothing that can be followed."""
-        known = {id(item.node) for names in self.bound.values() for items in names.values() for item in items}
-        for name in self.module.nodes(ast.Name):
-            if not isinstance(name.ctx, ast.Load) and id(name) not in known:
-                self._add_around(name, name.id, Binding(name, "other"))
-        for node in self.module.nodes(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
-            self._add_around(node, node.name, Binding(node, "other"))
-        for node in self.module.nodes(ast.Import, ast.ImportFrom):
+    @cached_property
+    def named(self) -> dict[str, list[ast.AST]]:
+        """Every node that reads or binds a name, by the name; in no special order."""
+        found: dict[str, list[ast.AST]] = defaultdict(list)
+        for name in self.module.unordered(ast.Name):
+            found[name.id].append(name)
+        for argument in self.module.unordered(ast.arg):
+            found[argument.arg].append(argument)
+        for node in self.module.unordered(ast.Import, ast.ImportFrom):
             for alias in node.names:
-                self._add_around(node, alias.asname or alias.name.partition(".")[0], Binding(node, "other"))
-        for node in self.module.nodes(ast.ExceptHandler, ast.MatchAs, ast.MatchStar):
-            if node.name:
-                self._add_around(node, node.name, Binding(node, "other"))
-        for node in self.module.nodes(ast.MatchMapping):
-            if node.rest:
-                self._add_around(node, node.rest, Binding(node, "other"))
+                found[alias.asname or alias.name.partition(".")[0]].append(node)
+        for node in self.module.unordered(*NAMED):
+            if given := getattr(node, "rest", None) or getattr(node, "name", None):
+                found[given].append(node)
+        return dict(found)
 
-    def _bind_target(
-        self,
-        target: ast.AST,
-        how: How,
-        value: ast.expr | None,
-        annotation: ast.expr | None = None,
-        path: tuple[int, ...] = (),
-        home: ast.AST | None = None,
-    ) -> None:
-        if isinstance(target, ast.Name):
-            binding = Binding(target, how, value, path, annotation)
-            if home is None:
-                self._add_around(target, target.id, binding)
-            else:
-                self._add(home, target.id, binding)
-        elif isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in target.elts):
-            for number, element in enumerate(target.elts):
-                self._bind_target(element, how, value, annotation, (*path, number), home)
+    def binders(self, name: str) -> list[ast.AST]:
+        """Every node that binds the name, in whatever scope, in the order of the text."""
+        found = [node for node in self.named.get(name, []) if not isinstance(getattr(node, "ctx", None), ast.Load)]
+        return sorted(found, key=position)
 
-    def _add_around(self, node: ast.AST, name: str, binding: Binding) -> None:
-        scope = self.around(node)
-        declared = self.declared.get(scope, {}).get(name)
-        if declared == "nonlocal":
-            self._nonlocal.append((scope, name, binding))
-        else:
-            self._add(self.module.tree if declared == "global" else scope, name, binding)
+    def _table(self, name: str) -> dict[ast.AST, list[Binding]]:
+        if name not in self._tables:
+            table = self._tables[name] = {}
+            shared: list[tuple[ast.AST, Binding]] = []
+            for node in self.binders(name):
+                scope = self._home(node)
+                declared = self.declared.get(scope, {}).get(name)
+                if declared == "nonlocal":
+                    shared.append((scope, self._binding(node)))
+                else:
+                    home = self.module.tree if declared == "global" else scope
+                    table.setdefault(home, []).append(self._binding(node))
+            for scope, binding in shared:
+                table.setdefault(self.lookup(self.around(scope), name), []).append(binding)
+        return self._tables[name]
 
-    def _add(self, scope: ast.AST, name: str, binding: Binding) -> None:
-        self.bound.setdefault(scope, {}).setdefault(name, []).append(binding)
+    def _home(self, node: ast.AST) -> ast.AST:
+        """The scope in which a binding takes effect, unless it is declared otherwise there."""
+        parent = self.module.parent(node)
+        if isinstance(parent, ast.arguments):
+            return self.module.parent(parent) or self.module.tree
+        home = self.around(node)
+        while isinstance(parent, ast.NamedExpr) and isinstance(home, COMPREHENSIONS):
+            home = self.around(home)
+        return home
+
+    def _binding(self, node: ast.AST) -> Binding:
+        """Imports, definitions, `del`, `with`, `except`, `match`, stars: bound, but to nothing that can be followed."""
+        if isinstance(node, ast.arg):
+            arguments = self.module.parent(node)
+            if node in (getattr(arguments, "vararg", None), getattr(arguments, "kwarg", None)):
+                return Binding(node, "other")
+            return Binding(node, "argument", annotation=node.annotation)
+        path: tuple[int, ...] = ()
+        child, parent = node, self.module.parent(node)
+        while isinstance(parent, (ast.Tuple, ast.List)):
+            if any(isinstance(element, ast.Starred) for element in parent.elts):
+                return Binding(node, "other")
+            path = (next(number for number, element in enumerate(parent.elts) if element is child), *path)
+            child, parent = parent, self.module.parent(parent)
+        return bound_by(parent, node, path) if isinstance(node, ast.Name) else Binding(node, "other")
+
+
+def bound_by(statement: ast.AST | None, name: ast.Name, path: tuple[int, ...]) -> Binding:
+    """What the statement or clause, of which a name is the target, binds it to."""
+    if isinstance(statement, (ast.Assign, ast.NamedExpr)):
+        return Binding(name, "assign", statement.value, path)
+    if isinstance(statement, ast.AnnAssign):
+        return Binding(name, "assign", statement.value, path, statement.annotation)
+    if isinstance(statement, ast.AugAssign):
+        return Binding(name, "augment", statement.value, path)
+    if isinstance(statement, ast.For):
+        return Binding(name, "loop", statement.iter, path)
+    if isinstance(statement, ast.comprehension):
+        return Binding(name, "other" if statement.is_async else "loop", statement.iter, path)
+    return Binding(name, "other")
+
+
+def position(node: Any) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def holds(scope: ast.AST, child: ast.AST, grandchild: ast.AST) -> bool:

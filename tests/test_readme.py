@@ -26,10 +26,10 @@ def test_every_codemod_is_listed() -> None:
 def test_the_example_codemod_rewrites(tmp_path: Path) -> None:
     example = next(block for block in blocks("python") if "class " in block)
     (tmp_path / "my_codemod.py").write_text(example)
-    (tmp_path / "model.py").write_text("import torch as t\n\n\ndef f(a, b):\n    return t.mm(a, b)\n")
+    (tmp_path / "model.py").write_text("import torch as t\n\n\ndef f(a, b):\n    return t.ger(a, b)\n")
     command: list[str | Path] = [FULLGRAPH, "fix", "model.py", "--codemod", "my_codemod.py", "--yes"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    assert "return (a @ b)" in (tmp_path / "model.py").read_text()
+    assert "return t.outer(a, b)" in (tmp_path / "model.py").read_text()
 
 
 def test_the_configuration_example_is_valid(tmp_path: Path) -> None:

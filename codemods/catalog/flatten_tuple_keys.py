@@ -17,7 +17,7 @@ from codemods.topics.pairs.flat import flatten, listed
 from codemods.topics.pairs.uses import Use
 
 PAIR = rb"(?:\w+\.)?[tT]uple\s?\[\s*int\s*,\s*int\s*\]"
-NAMED = rb"(?:\w+\.)?[A-Z]\w*\s*,\s*[^\]\n]*(?:Tensor|Parameter|nn\.)"
+NAMED = rb"(?:\w+\.)?(?:[A-Z]\w*|[tT]uple\s?\[\w+, \w+\])\s*,\s*[^\]\n]*(?:Tensor|Parameter|nn\.)"
 SAID = re.compile(rb"ict\[\s*(?:" + PAIR + rb"|" + NAMED + rb")")
 MAPPED = re.compile(rb"apping\[\s*" + PAIR)
 EMPTY = re.compile(rb"=\s*(?:\{\s*\}|dict\(\)|(?:collections\.)?(?:defaultdict|OrderedDict)\()")
@@ -26,6 +26,7 @@ BUILT = re.compile(rb"\{\s*(\w+)\s*:[^{}]{1,300}?\sfor\s+\1\s+in\s")
 MAKES_PAIRS = (b"combinations(", b"permutations(", b"product(", b"uple[int, int]")
 LISTED = re.compile(rb"\[\(\w+, \w+\)(?: for|,)")
 NAME = re.compile(rb"(\w+)\s*$")
+STORED = re.compile(rb"((?:[^][:\"']|\[[^][:\"']*\])+)\]\s*\+?=(?!=)")
 SPLITS = "a disabled function splits the graph of compiled code that calls it, and fails under fullgraph=True"
 
 
@@ -70,14 +71,16 @@ class FlattenTupleKeys(Codemod):
     - a dict that nobody reads: it is reported as dead, with the lines that write it
     - a dict that is returned, passed on whole, compared, unpacked with `**`, printed, or updated from another
     - keys that go their own way: `list(d)`, `sorted(d)` as a value, `max(d)`, `next(iter(d))`
-    - an object that is written out or taken apart whole, by `torch.save`, `pickle`, `asdict` or `vars`
-    - a dict given to the constructor by its place, or by keyword and not made there
+    - an object that is written out or taken apart whole, by `torch.save`, `pickle`, `asdict`, `vars` or a pattern, also
+      inside another one; a dataclass that is printed; `getattr` with a name that is worked out
+    - a dict given to the constructor by its place, or by keyword and not made there; a class that is handed on
     - `| None`, a list of dicts, a type in a comment
     - a key that is not seen to be a pair, or that can be negative; a sorted loop where that is not known
+    - a KeyError that is shown: it names the key
     - an attribute that another class has too, that is annotated otherwise elsewhere, or named in a string
     - a class with a base or decorator of which nothing is known
     - a key function that could only be imported in a circle, or from a module that has another name there
-    - a global that comes in by a star import; a stride that means nothing where the dict is defined
+    - a global that comes in by a star import; a stride that means nothing where the dict is defined, or is not positive
     - a dict without tensors, with other keys, flat already, or in a file without torch: not even reported
     """
 
@@ -168,16 +171,16 @@ def found_at(raw: bytes, word: bytes) -> Iterator[int]:
 
 def is_fill(raw: bytes, start: int, has_pairs: bool) -> bool:
     """Whether a subscript that begins here is assigned to, with something like a pair in it."""
-    key, _, behind = raw[start : start + 200].partition(b"]")
-    is_stored = re.match(rb"\s*\+?=(?!=)", behind) is not None
-    return is_stored and (b"," in key or (has_pairs and key.isalnum()))
+    stored = STORED.match(raw, start, start + 200)
+    key = stored.group(1) if stored else b""
+    return b"," in key or (has_pairs and key.replace(b"_", b"").isalnum())
 
 
 def bound_name(raw: bytes, end: int) -> bytes:
-    """The name before the sign of equality at `end`."""
+    """The name before the sign of equality at `end`; none if it is annotated: then its annotation counts."""
     line = raw[max(0, end - 200) : end].replace(b"\r", b"\n").rpartition(b"\n")[2]
-    named = NAME.search(line.partition(b":")[0])
-    return named.group(1) if named else b""
+    named = NAME.search(line)
+    return named.group(1) if named and not line[: named.start()].rstrip().endswith(b":") else b""
 
 
 def written(uses: list[Use]) -> str:

@@ -12,11 +12,13 @@ from codemods.codemod import Codemod, Options, Unsure, option
 from codemods.model import Finding, SourceError
 from codemods.module import Module
 from codemods.project import Project
+from codemods.scopes import COMPREHENSIONS
+from codemods.syntax.definitions import Definitions
+from codemods.syntax.loops import unwrap
 from codemods.topics.keys.answers import Keys
-from codemods.topics.keys.constants import Constant, constant_in, equal_constants
-from codemods.topics.keys.definitions import is_builtin
+from codemods.topics.keys.constants import Constant, constant_behind, equal_constants
 from codemods.topics.keys.known import KnownKeys
-from codemods.topics.keys.loops import COMPREHENSIONS, is_index, is_method_call, mapping_of, unwrap
+from codemods.topics.keys.loops import is_index, is_method_call, mapping_of
 from codemods.topics.keys.spelling import spell
 
 Loop = ast.For | ast.comprehension
@@ -55,14 +57,14 @@ class IterateConstantKeys(Codemod):
 
     Left alone:
     - a dict that may gain, lose or reorder keys before the loop, and one handed to code that cannot be seen
-    - a dict that is bound twice, and one that a function returns with other keys elsewhere
+    - a dict that is bound twice or has two names at once, and one that a function returns with other keys elsewhere
     - a list with a dict of which nothing is known, and a parameter for which one caller passes such a dict
-    - a method that a subclass overrides; a function whose result is cached
-    - a comprehension with a condition, or a loop that fills a dict only in part
+    - a method that a subclass overrides; a function that is replaced from outside, or whose result is cached
+    - a comprehension with a condition, or a loop that fills a dict only in part or may be interrupted
     - the same keys in another order
     - two constants that are equal, when the dict is built from neither
-    - a constant that is a list, names a key twice, or is bound again
-    - a constant whose import would close a circle, or whose name means something else there
+    - a constant that is a list, names a key twice, or is bound again, patched by a test, deleted, or only bound below
+    - a constant whose import would close a circle or run more than definitions, or whose name is taken there
     - a call in the head of the loop, which would no longer run, and a comment there, which would be lost
     - a dict of which nothing is known, `.items()`, a loop at import time, a file without torch: not even reported
     """
@@ -83,21 +85,22 @@ class IterateConstantKeys(Codemod):
     def find(self, module: Module, project: Project) -> Iterable[Finding]:
         if not module.imports.names_package("torch"):
             return
-        given = self.given(module, project)
         known = KnownKeys(project)
+        given = self.given(module, known.definitions)
         for loop in loops_in(module):
             for iterable in iterables(module, loop.iter):
                 finding = self.look(module, known, iterable, loop, given)
                 if finding:
                     yield finding
 
-    def given(self, module: Module, project: Project) -> Constant | None:
+    def given(self, module: Module, definitions: Definitions) -> Constant | None:
         """The constant that the user vouches for."""
         if not self.options.constant:
             return None
         dotted, _, name = self.options.constant.partition(":")
-        path = project.path_of(dotted)
-        constant = constant_in(project, project.module(path), name) if path else None
+        path = definitions.project.path_of(dotted)
+        home = definitions.project.module(path) if path else None
+        constant = constant_behind(definitions, home, ast.Name(name)) if home else None
         if constant is None or constant.flaw:
             problem = constant.flaw if constant else f"there is no tuple of strings {name!r} in {dotted!r}"
             raise SourceError(module.path, f"option {self.name}.constant: {problem}")
@@ -115,11 +118,11 @@ class IterateConstantKeys(Codemod):
         try:
             if given and keys is None and not is_surely_dict(module, loop, iterable, loosely=False):
                 return None
-            constant = given or matching(known.project, module, keys)
+            constant = given or matching(known.definitions, module, keys)
             if constant is None:
                 return None
             doubt = doubt_about(keys, constant)
-            text, imports = spell(known.project, module, constant, iterable)
+            text, imports = spell(known.definitions, module, constant, iterable)
             check_comments(module, iterable)
         except Unsure as reason:
             return module.finding(self.name, iterable, message, left_alone=str(reason))
@@ -134,11 +137,11 @@ def check_comments(module: Module, iterable: ast.expr) -> None:
         raise Unsure("a comment stands inside it")
 
 
-def matching(project: Project, module: Module, keys: Keys | None) -> Constant | None:
+def matching(definitions: Definitions, module: Module, keys: Keys | None) -> Constant | None:
     """The one constant that has these keys in this order. None where there is none; Unsure where that is not enough."""
     if keys is None:
         return None
-    found = [keys.constant] if keys.constant else equal_constants(project, module, keys.names)
+    found = [keys.constant] if keys.constant else equal_constants(definitions, module, keys.names)
     if not found:
         return None
     if keys.doubt:
@@ -179,11 +182,11 @@ def iterables(module: Module, node: ast.expr) -> list[ast.expr]:
     """What may be a dict in the head of a loop; `enumerate`, `zip`, `sorted` and `reversed` stay around it."""
     if not isinstance(node, ast.Call) or is_method_call(node, "keys"):
         return [node]
-    if is_builtin(module, node.func, "enumerate", "sorted", "reversed"):
+    if module.scopes.is_builtin(node.func, "enumerate", "sorted", "reversed"):
         return [item for item in node.args[:1] for item in iterables(module, item)]
-    if is_builtin(module, node.func, "zip"):
+    if module.scopes.is_builtin(node.func, "zip"):
         return [inner for item in node.args for inner in iterables(module, item)]
-    return [node] if is_builtin(module, node.func, "list", "tuple", "iter") else []
+    return [node] if module.scopes.is_builtin(node.func, "list", "tuple", "iter") else []
 
 
 def has_no_effect(node: ast.expr) -> bool:

@@ -42,6 +42,8 @@ class Run:
     paths: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
     undoes: tuple[str, ...] = ()
+    command: int = 0
+    """The first run of the command that made this one: what overlaps is written in a run of its own."""
 
     def finding_name(self, index: int) -> str:
         """`3.1` is the first finding of run 3."""
@@ -109,7 +111,8 @@ class Journal:
             undoes, paths = tuple(held["undoes"]), tuple(held["paths"])
             if any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
                 raise ValueError("a path that leads out of the project")
-            return Run(number, held["kind"], held["started"], held["state"], paths, findings, undoes)
+            command = int(held.get("command", number))
+            return Run(number, held["kind"], held["started"], held["state"], paths, findings, undoes, command)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -119,14 +122,17 @@ class Journal:
 
     # Writing
 
-    def write(self, change: Change, kind: str = "fix", undoes: tuple[str, ...] = ()) -> Run:
-        """Write a change: all of it or, when anything goes wrong, nothing of it."""
+    def write(self, change: Change, kind: str = "fix", undoes: tuple[str, ...] = (), command: int = 0) -> Run:
+        """Write a change: all of it or, when anything goes wrong, nothing of it.
+
+        `command` is the number of an earlier run that belongs to the same command.
+        """
         with locked(self.folder, self.wait_seconds), told_in_one_line("nothing was written"):
             if recovery := self._recover():
                 print(f"fullgraph: run {recovery.run} had been interrupted: {recovery.outcome}", file=sys.stderr)
             for path, before in change.before.items():
                 self._check(path, before)
-            run = self._begin(change, kind, undoes)
+            run = self._begin(change, kind, undoes, command)
             try:
                 for path, after in change.after.items():
                     replace_file(self.root / path, after)
@@ -150,10 +156,11 @@ class Journal:
         if not is_writable(file):
             raise SourceError(path, "not writable; nothing was written")
 
-    def _begin(self, change: Change, kind: str, undoes: tuple[str, ...]) -> Run:
+    def _begin(self, change: Change, kind: str, undoes: tuple[str, ...], command: int) -> Run:
         number = max(self._numbers(), default=0) + 1
         started = datetime.now().astimezone().isoformat(timespec="seconds")
-        run = Run(number, kind, started, WRITING, tuple(change.after), change.applied, undoes)
+        paths = tuple(change.after)
+        run = Run(number, kind, started, WRITING, paths, change.applied, undoes, command or number)
         try:
             self._put_on_disk(run, change)
         except BaseException:
@@ -188,6 +195,7 @@ class Journal:
             "state": run.state,
             "paths": list(run.paths),
             "undoes": list(run.undoes),
+            "command": run.command,
             "findings": [dump_finding(finding) for finding in run.findings],
         }
         entry = self._run_folder(run.number) / "entry.json"
@@ -219,7 +227,7 @@ class Journal:
             return self._set_aside(number, error)
         if run is None:
             shutil.rmtree(self._run_folder(number))
-            return Recovery(number, "had touched nothing yet; dropped")
+            return Recovery(number, "no file had been touched yet, so it was dropped")
         before, after = self._sides(run)
         if any(self._current(path) not in (before[path], after[path]) for path in run.paths):
             stuck = self._roll_back(run)

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -61,7 +62,18 @@ def scan(
         progress.finish()
     if cache:
         cache.store(seen)
-    return [answers[path] for path in sorted(answers)]
+    return [checked(project, answers[path]) if path in tree.named else answers[path] for path in sorted(answers)]
+
+
+def checked(project: Project, result: FileResult) -> FileResult:
+    """The result, with the syntax error of a file that was not parsed because nothing could be found in it."""
+    if result.error or result.findings:
+        return result
+    try:
+        project.module(result.path)
+    except SourceError as error:
+        return replace(result, error=error.reason)
+    return result
 
 
 def is_cacheable(codemods: Sequence[Codemod]) -> bool:

@@ -20,6 +20,9 @@ NEVER = {
     *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".ipynb_checkpoints", ".eggs", *INSTALLED),
 }
 
+OUTPUT = {"build", "dist"}
+"""What builds leave at a project's root; deeper down these are names like any other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -166,7 +169,8 @@ def _walk(tree: Tree, folder: str, relative: str, ignores: list[Pattern]) -> Non
     for child in children:
         path = relative + child.name
         if child.is_dir(follow_symlinks=False):
-            if child.name not in NEVER and not is_ignored(child.path, True, ignores):
+            is_output = not relative and child.name in OUTPUT
+            if child.name not in NEVER and not is_output and not is_ignored(child.path, True, ignores):
                 _walk(tree, child.path, path + "/", ignores)
         elif child.name.endswith(SUFFIXES) and not is_ignored(child.path, False, ignores):
             add_file(tree, path, child)

@@ -13,8 +13,10 @@ from weakref import WeakKeyDictionary
 from codemods.model import SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
-from codemods.syntax.definitions import FUNCTIONS, Definitions, only_function
+from codemods.syntax.assignments import FUNCTIONS
+from codemods.syntax.definitions import Definitions
 from codemods.syntax.disabled import is_disabled
+from codemods.syntax.places import only_function
 
 COMPILERS = {"torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert"}
 IS_COMPILING = {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling"}
@@ -29,7 +31,9 @@ IMPLICIT = {"forward", "__call__", "__init__"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodeLine:
+    """A line of a file, as people write it."""
+
     path: str
     line: int
 
@@ -38,14 +42,14 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Region(Place):
+class Region(CodeLine):
     """One place that asks for compilation. `fullgraph` is what it passes under that name; empty when it may break."""
 
     fullgraph: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ReachedCall(Place):
+class ReachedCall(CodeLine):
     """A call that stands in compiled code."""
 
     region: Region

@@ -10,7 +10,7 @@ from codemods.codemod import Unsure
 from codemods.model import Edit, SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
-from codemods.syntax.definitions import argument_names
+from codemods.syntax.assignments import argument_names
 from codemods.syntax.placing import insert_before
 from codemods.syntax.statement import add_parameter, rewrite_statement
 

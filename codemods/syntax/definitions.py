@@ -1,44 +1,38 @@
-"""Which function or class of the project an expression means: by imports, scopes, `self` and assignments."""
+"""Which statement of the project an expression stands for: by imports, scopes, `self`, annotations and assignments."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from weakref import WeakKeyDictionary
+from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.model import SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
+from codemods.scopes import DEFINITIONS, Binding, position
+from codemods.syntax.assignments import FUNCTIONS, Setting, attribute_settings
+from codemods.syntax.loops import element_of
+from codemods.syntax.places import Definition, Place, item_of, only_class, only_function
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SAME_INSTANCE = {"to", "cuda", "cpu", "eval", "train", "float", "half", "bfloat16", "double", "requires_grad_"}
 DEEP = 12
-Definition = tuple[Module, ast.AST]
-Setting = ast.Assign | ast.AnnAssign
-_VALUES: WeakKeyDictionary[ast.AST, dict[str, list[ast.expr]]] = WeakKeyDictionary()
-_SETTINGS: WeakKeyDictionary[ast.AST, dict[str, list[Setting]]] = WeakKeyDictionary()
 
 
 class Definitions:
-    """The definitions of one project, met by name. What cannot be followed for sure is None, never a guess.
+    """The definitions of one project, met by name. What cannot be followed is None.
 
-    A definition is a pair of its module and its node. Not followed: items of containers, callbacks, what functions
-    return, and names that are bound in several ways.
+    Not followed: callbacks, and items of containers that no annotation describes. Of several bindings of one name the
+    first that leads anywhere is taken; with `sure` all must agree, and base classes are not searched.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, *, sure: bool = False) -> None:
         self.project = project
-        self._tables: dict[str, dict[str, ast.AST]] = {}
+        self.sure = sure
+        self._asked: set[ast.AST] = set()
 
-    def table(self, module: Module) -> dict[str, ast.AST]:
-        """Every function and class of a module by its symbol."""
-        if module.path not in self._tables:
-            scopes = module.nodes(*FUNCTIONS, ast.ClassDef)
-            self._tables[module.path] = {module.symbol(scope): scope for scope in scopes}
-        return self._tables[module.path]
+    # Statements by name
 
     def by_dotted(self, dotted: str, depth: int = 0) -> Definition | None:
-        """The definition behind `pkg.mod.Class.method`, also where a package imports it from elsewhere."""
+        """The statement behind `pkg.mod.NAME` or `pkg.mod.Class.method`, also where a package imports it."""
         parts = dotted.split(".")
         for length in range(len(parts) - 1, 0, -1):
             path = self.project.path_of(".".join(parts[:length]))
@@ -51,177 +45,186 @@ class Definitions:
             module = self.project.module(path)
         except SourceError:
             return None
-        if parts[0] in self.table(module):
-            return self._member_of(module, parts)
-        origin = module.resolve(ast.Name(parts[0]))
-        return self.by_dotted(".".join([origin, *parts[1:]]), depth + 1) if origin else None
-
-    def _member_of(self, module: Module, parts: list[str]) -> Definition | None:
-        found: Definition | None = (module, self.table(module)[parts[0]])
+        found = self._settled(module, module.scopes.within(module.tree, parts[0]))
+        if found is None or isinstance(found.node, (ast.Import, ast.ImportFrom)):
+            origin = module.resolve(ast.Name(parts[0]))
+            return self.by_dotted(".".join([origin, *parts[1:]]), depth + 1) if origin else None
         for part in parts[1:]:
-            found = self.member(found, part) if found else None
+            found = self.member(found, part)
         return found
 
+    def _settled(self, module: Module, bindings: Sequence[Binding]) -> Definition | None:
+        """The statement that binds a variable: the only one, or the last definition."""
+        nodes = [binding.node for binding in bindings if not binding.is_bare]
+        if self.sure and nodes and is_under_star(module, nodes[0]):
+            return None
+        definitions = [node for node in nodes if isinstance(node, DEFINITIONS)]
+        if definitions and (len(nodes) == 1 or not self.sure):
+            return Place(module, definitions[-1])
+        statement = module.statement(nodes[0]) if len(nodes) == 1 else None
+        return Place(module, statement) if statement and not isinstance(statement, DEFINITIONS) else None
+
     def member(self, owner: Definition | None, name: str) -> Definition | None:
-        """A method or inner class of a class, or of the nearest base class in the project that has it."""
+        """What a class, or the nearest base class in the project that has it, defines under a name."""
         for module, kind in self.lineage(owner):
-            if found := self.table(module).get(f"{module.symbol(kind)}.{name}"):
-                return module, found
+            if bindings := module.scopes.within(kind, name):
+                return self._settled(module, bindings)
         return None
 
-    def lineage(self, owner: Definition | None, depth: int = 0) -> Iterator[tuple[Module, ast.ClassDef]]:
+    def lineage(self, owner: Definition | None, depth: int = 0) -> Iterator[Place[ast.ClassDef]]:
         """A class and, depth first, its base classes in the project."""
-        if owner is None or not isinstance(owner[1], ast.ClassDef) or depth > DEEP:
+        if owner is None or not isinstance(owner.node, ast.ClassDef) or depth > DEEP:
             return
-        yield owner[0], owner[1]
-        for base in owner[1].bases:
-            yield from self.lineage(self.denoted(owner[0], base), depth + 1)
+        yield Place(owner.module, owner.node)
+        for base in [] if self.sure else owner.node.bases:
+            yield from self.lineage(self.denoted(owner.module, base), depth + 1)
 
-    def denoted(self, module: Module, node: ast.AST, depth: int = 0) -> Definition | None:
-        """The function or class that a name or a dotted expression stands for."""
+    def statement(self, module: Module, node: ast.AST, depth: int = 0) -> Definition | None:
+        """The statement that binds what a name or a dotted expression stands for."""
         if depth > DEEP:
             return None
-        dotted = module.resolve(node)
-        if dotted is not None:
+        if (dotted := module.resolve(node)) is not None:
             return self.by_dotted(dotted)
         if isinstance(node, ast.Name):
-            return self._in_scope(module, node)
+            return self._settled(module, module.scopes.bindings(node))
         if isinstance(node, ast.Attribute):
             owner = self.denoted(module, node.value, depth + 1) or self.instance(module, node.value, depth + 1)
             return self.member(owner, node.attr)
         return None
 
-    def _in_scope(self, module: Module, name: ast.Name) -> Definition | None:
-        table = self.table(module)
-        for scope in module.ancestors(name):
-            if isinstance(scope, FUNCTIONS):
-                if name.id in argument_names(scope) or any(assigned_values(scope, name.id)):
-                    return None
-                if found := table.get(f"{module.symbol(scope)}.{name.id}"):
-                    return module, found
-        return (module, table[name.id]) if name.id in table else None
+    def denoted(self, module: Module, node: ast.AST, depth: int = 0) -> Definition | None:
+        """The function or class that a name or a dotted expression stands for."""
+        found = Place(module, node) if isinstance(node, ast.ClassDef) else self.statement(module, node, depth)
+        return found if found and isinstance(found.node, DEFINITIONS) else None
+
+    # Instances
 
     def instance(self, module: Module, node: ast.AST, depth: int = 0) -> Definition | None:
         """The project's class of which an expression is an instance."""
+        return self._class(self.kind(module, node, depth), depth)
+
+    def _class(self, kind: Definition | None, depth: int) -> Definition | None:
+        if kind is None:
+            return None
+        module, node = kind
+        if isinstance(node, ast.BinOp):
+            sides = [side for side in (node.left, node.right) if not isinstance(side, ast.Constant)]
+            return self._one((self._class(Place(module, side), depth) for side in sides), depth)
+        return only_class(self.denoted(module, node, depth + 1))
+
+    def kind(self, module: Module, node: ast.AST, depth: int = 0) -> Definition | None:
+        """What the code says an expression is: an annotation, or the class that is called."""
         if depth > DEEP:
             return None
         if isinstance(node, ast.Call):
             return self._made_by(module, node, depth)
         if isinstance(node, ast.Name):
-            return self._held_by(module, node, depth)
+            bindings = [binding for binding in module.scopes.bindings(node) if not binding.is_bare or self.sure]
+            return self._one((self._bound_to(module, binding, depth) for binding in bindings), depth)
         if isinstance(node, ast.Attribute):
             return self._attribute(module, node, depth)
+        if isinstance(node, ast.Subscript):
+            return item_of(self.kind(module, node.value, depth + 1))
         return None
+
+    def _one(self, found: Iterable[Definition | None], depth: int) -> Definition | None:
+        """What all agree on, to be sure; else the first that is a class of the project."""
+        if self.sure:
+            kinds = list(found)
+            return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else None
+        first = None
+        for kind in found:
+            if self._class(kind, depth):
+                return kind
+            first = first or kind
+        return first
 
     def _made_by(self, module: Module, call: ast.Call, depth: int) -> Definition | None:
         func = call.func
         if isinstance(func, ast.Attribute) and func.attr in SAME_INSTANCE:
-            return self.instance(module, func.value, depth + 1)
+            return self.kind(module, func.value, depth + 1)
         if module.resolve(func) == "torch.compile" and call.args:
-            return self.instance(module, call.args[0], depth + 1)
+            return self.kind(module, call.args[0], depth + 1)
         if isinstance(func, ast.Name) and func.id == "super":
             owner = module.enclosing(call, ast.ClassDef)
             bases = (self.denoted(module, base, depth + 1) for base in owner.bases) if owner else iter([])
             return next((base for base in bases if base), None)
-        return only_class(self.denoted(module, func, depth + 1))
+        found = self.denoted(module, func, depth + 1)
+        if found and isinstance(found.node, ast.FunctionDef):
+            return Place(found.module, found.node.returns) if found.node.returns else None
+        return only_class(found)
 
-    def _held_by(self, module: Module, name: ast.Name, depth: int) -> Definition | None:
-        function = module.enclosing(name, *FUNCTIONS)
-        if function is None:
-            return self._assigned(module, module.tree, name.id, depth)
-        owner = module.parent(function)
-        arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-        if isinstance(owner, ast.ClassDef) and arguments and arguments[0].arg == name.id:
-            return module, owner
-        for argument in arguments:
-            if argument.arg == name.id:
-                return self._annotated(module, argument.annotation, depth)
-        found = self._assigned(module, function, name.id, depth)
-        return found or self._assigned(module, module.tree, name.id, depth)
+    def _bound_to(self, module: Module, binding: Binding, depth: int) -> Definition | None:
+        """What one binding says; None where that is being asked already."""
+        if binding.node in self._asked:
+            return None
+        self._asked.add(binding.node)
+        try:
+            if owner := owner_of_self(module, binding):
+                return owner
+            if binding.how == "loop":
+                source = element_of(module, binding.node)
+                return item_of(self.kind(module, source, depth + 1)) if source is not None else None
+            value = binding.value if binding.how == "assign" and not binding.path else None
+            return self._said(module, value, binding.annotation, depth)
+        finally:
+            self._asked.discard(binding.node)
+
+    def _said(
+        self, module: Module, value: ast.expr | None, annotation: ast.expr | None, depth: int
+    ) -> Definition | None:
+        said = Place(module, annotation) if annotation else None
+        if said and (self.sure or value is None):
+            return said
+        kinds = [self.kind(module, value, depth + 1) if value else None, said]
+        return self._one([kind for kind in kinds if kind], depth)
 
     def _attribute(self, module: Module, node: ast.Attribute, depth: int) -> Definition | None:
         for home, kind in self.lineage(self.instance(module, node.value, depth + 1)):
-            for item in attribute_settings(kind, node.attr):
-                annotation = item.annotation if isinstance(item, ast.AnnAssign) else None
-                made = self.instance(home, item.value, depth + 1) if item.value else None
-                if found := made or self._annotated(home, annotation, depth):
-                    return found
+            settings = attribute_settings(kind, node.attr)
+            if found := self._one((self._set_by(home, item, depth) for item in settings), depth):
+                return found
         return None
 
-    def _annotated(self, module: Module, annotation: ast.AST | None, depth: int) -> Definition | None:
-        if isinstance(annotation, ast.BinOp):
-            return self._annotated(module, annotation.left, depth) or self._annotated(module, annotation.right, depth)
-        return only_class(self.denoted(module, annotation, depth + 1)) if annotation else None
+    def _set_by(self, module: Module, item: Setting, depth: int) -> Definition | None:
+        return self._said(module, item.value, item.annotation if isinstance(item, ast.AnnAssign) else None, depth)
 
-    def _assigned(self, module: Module, scope: ast.AST, name: str, depth: int) -> Definition | None:
-        values = (self.instance(module, value, depth + 1) for value in assigned_values(scope, name))
-        return next((value for value in values if value), None)
+    # What runs
 
-    def called(self, module: Module, call: ast.Call) -> tuple[Module, Function] | None:
+    def called(self, module: Module, call: ast.Call) -> Place[Function] | None:
         """The function that a call runs: also `__init__` of a class and `forward` of a module's instance."""
         found = self.denoted(module, call.func)
         if found is None:
             kind = self.instance(module, call.func)
             found = self.member(kind, "forward") or self.member(kind, "__call__")
-        elif isinstance(found[1], ast.ClassDef):
+        elif isinstance(found.node, ast.ClassDef):
             found = self.member(found, "__init__")
         return only_function(found)
 
-    def read(self, module: Module, node: ast.AST) -> tuple[Module, Function] | None:
+    def read(self, module: Module, node: ast.AST) -> Place[Function] | None:
         """The getter that reading an attribute runs."""
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
             return None
         if isinstance(call := module.parent(node), ast.Call) and call.func is node:
             return None
         found = only_function(self.denoted(module, node))
-        is_property = found and any(ast.unparse(item).endswith("property") for item in found[1].decorator_list)
+        is_property = found and any(ast.unparse(item).endswith("property") for item in found.node.decorator_list)
         return found if is_property else None
 
 
-def only_class(found: Definition | None) -> Definition | None:
-    return found if found and isinstance(found[1], ast.ClassDef) else None
+def is_under_star(module: Module, node: ast.AST) -> bool:
+    """Whether a `from ... import *` further down may bind a name of the module's top level again."""
+    stars = module.scopes.binders("*")
+    behind = any(position(star) > position(node) for star in stars)
+    return behind and module.scopes.around(node) is module.tree
 
 
-def only_function(found: Definition | None) -> tuple[Module, Function] | None:
-    return (found[0], found[1]) if found and isinstance(found[1], FUNCTIONS) else None
-
-
-def argument_names(function: Function) -> set[str]:
-    return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
-
-
-def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
-    """What stands in a function or module itself, not in the functions and classes inside; in no special order."""
-    todo: list[ast.AST] = list(getattr(scope, "body", []))
-    while todo:
-        node = todo.pop()
-        yield node
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            todo += ast.iter_child_nodes(node)
-
-
-def assigned_values(scope: ast.AST, name: str) -> list[ast.expr]:
-    """Every value that is given to a plain name in one scope."""
-    if scope not in _VALUES:
-        found = _VALUES.setdefault(scope, {})
-        for node in own_nodes(scope):
-            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value:
-                names = {target.id for target in targets_of(node) if isinstance(target, ast.Name)}
-                for bound in names:
-                    found.setdefault(bound, []).append(node.value)
-    return _VALUES[scope].get(name, [])
-
-
-def attribute_settings(kind: ast.ClassDef, name: str) -> list[Setting]:
-    """Every `self.name = ...` of a class, and `name: Kind` in its body."""
-    if kind not in _SETTINGS:
-        found = _SETTINGS.setdefault(kind, {})
-        for node in ast.walk(kind):
-            if isinstance(node, (ast.Assign, ast.AnnAssign)):
-                for bound in {getattr(target, "attr", getattr(target, "id", "")) for target in targets_of(node)}:
-                    found.setdefault(bound, []).append(node)
-    return _SETTINGS[kind].get(name, [])
-
-
-def targets_of(node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
+def owner_of_self(module: Module, binding: Binding) -> Place[ast.ClassDef] | None:
+    """The class around a method, for the method's first parameter."""
+    function = module.enclosing(binding.node, *FUNCTIONS) if binding.how == "argument" else None
+    owner = module.parent(function) if function else None
+    if function is None or not isinstance(owner, ast.ClassDef):
+        return None
+    is_static = any(getattr(item, "id", "") == "staticmethod" for item in function.decorator_list)
+    first = [*function.args.posonlyargs, *function.args.args][:1]
+    return Place(module, owner) if first == [binding.node] and not is_static else None

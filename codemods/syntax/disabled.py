@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from codemods.codemod import Unsure
-from codemods.imports import bound_otherwise
+from codemods.imports import is_bound_otherwise
 from codemods.model import Edit, Span
 from codemods.module import Function, Module, Scope
-from codemods.syntax.definitions import assigned_values, own_nodes
+from codemods.syntax.assignments import assigned_values, own_nodes
 from codemods.syntax.flow import root
 
 DISABLE = "torch.compiler.disable"
@@ -110,7 +110,7 @@ def spell_disable(module: Module, function: Function) -> tuple[str, tuple[Edit, 
     spelling = module.imports.spelling(DISABLE)
     if spelling and spelling.partition(".")[0] in bound:
         return spelling, ()
-    if "torch" in bound_otherwise(module) or module.imports.meanings.get("torch", {"torch"}) != {"torch"}:
+    if is_bound_otherwise(module, "torch") or module.imports.meanings.get("torch", {"torch"}) != {"torch"}:
         raise Unsure(f"{module.path}:{loaded[0].lineno}: the name torch is used for something else in this file")
     return DISABLE, () if "torch" in bound else module.imports.require("torch")[1]
 

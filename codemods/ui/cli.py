@@ -235,7 +235,7 @@ def log(path: Path, form: str) -> None:
     help="Where your edits collide with it: change nothing, or write both versions between markers.",
 )
 def undo(names: tuple[str, ...], everything: bool, path: Path, conflict: str) -> None:
-    """Take back a RUN (3), a FINDING of a run (3.1), or by default the last run that still stands."""
+    """Take back a RUN (3), a FINDING of a run (3.1), or by default what the last command wrote."""
     from codemods.ui.history import undo
 
     if names and everything:

@@ -88,6 +88,7 @@ def undo(path: Path, names: tuple[str, ...], *, everything: bool, markers: bool)
     click.echo(f"Took back {what} {files}. {undo_command(journal.root, run.number)} brings it back.")
     if marked := [name for name in run.paths if MARK in journal.bytes_of(run, "after", name)] if markers else []:
         click.echo(f"Both versions stand in {', '.join(marked)}: look for {MARK.decode()}")
+        return 1
     return 0
 
 
@@ -97,10 +98,10 @@ def some(paths: Sequence[str]) -> str:
 
 
 def standing(journal: Journal, everything: bool) -> tuple[str, ...]:
-    """The runs whose findings still stand, newest first: all of them, or the newest."""
+    """The runs whose findings still stand, newest first: all of them, or those of the newest command."""
     undone = undone_findings(journal)
-    fixes = [run for run in journal.runs() if run.kind == "fix"]
-    names = [str(run.number) for run in reversed(fixes) if len(undone.get(run.number, ())) < len(run.findings)]
-    if not names:
+    fixes = [run for run in reversed(journal.runs()) if run.kind == "fix"]
+    standing = [run for run in fixes if len(undone.get(run.number, ())) < len(run.findings)]
+    if not standing:
         raise FullgraphError("there is nothing to take back")
-    return tuple(names if everything else names[:1])
+    return tuple(str(run.number) for run in standing if everything or run.command == standing[0].command)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from codemods.codemod import suggest
 from codemods.model import Finding
+from codemods.registry import all_codemods
 from codemods.rewrite.diff import patch
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.walk import Tree
@@ -123,7 +125,8 @@ class Report:
                 self.errors.append((place, result.error))
             for item in result.unused:
                 said = f"ignore[{item.name}]" if item.name else "ignore without [NAME]"
-                self.warnings.append((f"{place}:{item.line}", f"{said} silences nothing"))
+                hint = "" if item.name in all_codemods() else suggest(item.name, all_codemods())
+                self.warnings.append((f"{place}:{item.line}", f"{said} silences nothing{hint}"))
 
 
 def place_of(root: Path, finding: Finding, before: Mapping[str, bytes] | None = None) -> str:

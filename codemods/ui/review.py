@@ -58,15 +58,19 @@ class Review:
     impossible: dict[str, str] = field(default_factory=dict)
     """By key, why a finding cannot be written at all; nobody is asked about it."""
 
+    not_asked: set[str] = field(default_factory=set)
+    """The keys of the findings that came after the person had left."""
+
     def choose(self, findings: Sequence[Finding], project: Project) -> list[Finding]:
         """The accepted findings, with the edits of those that were changed by hand."""
         self.queue = [finding for finding in findings if finding.is_fixable]
-        self.answers, self.given, self.impossible = [], [], {}
+        self.answers, self.given, self.impossible, self.not_asked = [], [], {}, set()
         if self.queue and not self.keys.has_left:
             shown = project.laid_over(readable(touched(self.queue), project))  # whatever is saved meanwhile
             with self.keys.listening():
                 self._go_through(shown)
             click.echo()
+        self._conclude()
         return self._accepted()
 
     def _accepted(self) -> list[Finding]:
@@ -76,8 +80,7 @@ class Review:
         """Why a finding that could be fixed was not chosen."""
         if reason := self.impossible.get(finding.key):
             return reason
-        asked = {other.key for other in self.queue[: len(self.answers)]}
-        return DECLINED if finding.key in asked else NOT_ASKED
+        return NOT_ASKED if finding.key in self.not_asked else DECLINED
 
     def _go_through(self, project: Project) -> None:
         while len(self.answers) < len(self.queue) and not self.keys.has_left:
@@ -85,6 +88,13 @@ class Review:
             if not self._follows(finding) and not self._is_impossible(finding, project):
                 self._show(finding, project)
                 self._ask(finding, project)
+
+    def _conclude(self) -> None:
+        """Whoever leaves after an `a` has still accepted the later ones of that codemod."""
+        for finding in self.queue[len(self.answers) :]:
+            if not self._follows(finding):
+                self.not_asked.add(finding.key)
+                self.answers.append(None)
 
     def _follows(self, finding: Finding) -> bool:
         """Whether an earlier `a` or `d` decides this finding; it is then recorded."""
@@ -126,7 +136,8 @@ class Review:
     def _ask(self, finding: Finding, project: Project) -> None:
         """Ask until the finding is decided, an earlier answer is taken back, or the person leaves."""
         label = " (unsafe)" if finding.safety is Safety.UNSAFE else ""
-        prompt = paint(f"Apply {self._count()}{label}? [y,n,a,d,q,u,e,?] ", self.color, fg="blue", bold=True)
+        question = f"{finding.codemod} {self._count()}{label}: apply? [y,n,a,d,q,u,e,?] "
+        prompt = paint(question, self.color, fg="blue", bold=True)
         while not self._obeys(self.keys.ask(prompt), finding, project):
             pass
 

@@ -104,6 +104,47 @@ def test_two_strides_and_a_compiled_reader_give_the_same_without_a_break(tmp_pat
     assert apply(files, found_in(files)) != files
 
 
+HALVED = b"""
+import torch
+
+def halves():
+    scores = {(i, j): torch.ones(()) for i in range(3) for j in range(3)}
+    for half in range(4):
+        half /= 2
+        yield (0, half) in scores
+"""
+INHERITED = b"""
+import argparse
+import torch
+
+class Three:
+    def __init__(self):
+        self.n = 3
+
+class Other(argparse.Namespace):
+    def run(self):
+        scores = {}
+        for i in range(3):
+            scores[i, self.n] = torch.ones(())
+        return [pair for pair in scores]
+"""
+
+
+@pytest.mark.parametrize("text", [HALVED, INHERITED])
+def test_a_part_that_may_be_no_natural_number_makes_it_unsafe(text: bytes) -> None:
+    (finding,) = found_in({"module.py": text})
+    assert finding.safety is Safety.UNSAFE
+    assert "is not seen to be two ints" in finding.caveat
+
+
+@pytest.mark.parametrize("key", ["slot_pair", "ids[0], ids[1]"])
+def test_any_spelling_of_a_key_is_found(key: str) -> None:
+    lines = ["    d = {}", "    ids = list(range(4))", "    for slot_pair in combinations(ids, 2):"]
+    lines += [f"        d[{key}] = torch.ones(())", "    return [v.item() for v in d.values()]"]
+    text = "import torch\nfrom itertools import combinations\ndef run():\n" + "\n".join(lines)
+    assert len(found_in({"module.py": text.encode()})) == 1
+
+
 # Programs that nobody wrote by hand
 
 FILLS = [
@@ -130,6 +171,10 @@ STEPS = [
     "out.append(d[{a}, {b}].item())",
     "pair = ({a}, {b})\n    out.append([pair in d for _ in range(2)])",
     "for pair in d:\n        for pair in d: out.append(d[pair].item())\n        out.append(pair)",
+    "for a, b in list(d):\n        d[b, a] = d[a, b] + {a}",
+    "for pair in list(d):\n        out.append(tuple(sorted(pair)) in d)",
+    "if (pair := ({a}, {b})) in d: out.append(d[pair].item() + d[(pair[0], {b})].item())",
+    "looks = [lambda: d.get(pair) is None for pair in [({b}, {a})]]\n    out.append(looks[0]())",
 ]
 sizes = st.integers(0, 4)
 steps = st.lists(st.tuples(st.sampled_from(STEPS), sizes, sizes), max_size=6)

@@ -75,7 +75,7 @@ def test_killed_at_any_step_of_a_write_every_file_is_old_or_new_and_the_next_com
         assert read_files(root) == OLD | CONFIG
         reset(root)
     assert steps > 40
-    assert outcomes == {"", "had touched nothing yet; dropped", "finished"}
+    assert outcomes == {"", "no file had been touched yet, so it was dropped", "finished"}
 
 
 def test_killed_at_any_step_of_an_undo_it_can_still_be_undone(root: Path) -> None:

@@ -347,3 +347,11 @@ def test_a_tree_can_take_files_as_they_are_now(root: Path) -> None:
     tree.look_again(["a.py", "gone.py"])
     assert [tree.has_changed(path) for path in ("a.py", "b.py")] == [False, True]
     assert set(tree.entries) == {"a.py", "b.py"}
+
+
+def test_what_a_build_leaves_at_the_root_is_passed_over_but_not_deeper_down(tmp_path: Path) -> None:
+    for path in ("pyproject.toml", "build/lib/a.py", "dist/b.py", "pkg/build/c.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    assert targets(tmp_path) == ["pkg/build/c.py"]
+    assert targets(tmp_path / "build") == ["build/lib/a.py"]

@@ -432,3 +432,10 @@ def test_every_shell_gets_a_script(name: str) -> None:
     changes = {"_FULLGRAPH_COMPLETE": f"{name}_source"}
     done = subprocess.run([COMMAND], env=environment(**changes), capture_output=True, text=True, check=True)
     assert f"_FULLGRAPH_COMPLETE={name}_complete" in done.stdout
+
+
+def test_a_syntax_error_in_a_named_file_is_reported_even_if_nothing_could_be_found_there(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import torch\ndef f(:\n")
+    result = run(tmp_path, "check", "broken.py")
+    assert result.code == 2
+    assert result.err.startswith("broken.py: error: line 2: ")

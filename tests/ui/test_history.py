@@ -45,6 +45,18 @@ def test_undo_takes_back_the_last_run_and_says_how_to_have_it_again(fixed: Path)
     assert texts(fixed) == after
 
 
+def test_undo_takes_back_all_runs_of_the_last_command(project: Path) -> None:
+    run(project, "fix", "--yes", "pkg/b.py")
+    before = texts(project)
+    (project / "pkg" / "nested.py").write_text("nest(nest(1))\n")
+    result = run(project, "fix", "--yes", "pkg/nested.py")
+    assert "Run 2: " in result.err
+    assert "Run 3: " in result.err
+    run(project, "undo")
+    assert (project / "pkg" / "nested.py").read_text() == "nest(nest(1))\n"
+    assert {path: text for path, text in texts(project).items() if path in before} == before
+
+
 def test_undo_of_single_findings_leaves_the_others(fixed: Path) -> None:
     result = run(fixed, "undo", "1.1", "1.4")
     assert result.out.startswith("Took back finding 1.1, finding 1.4 in ")
@@ -115,7 +127,7 @@ def test_a_conflict_with_markers_names_the_files_to_look_at(fixed: Path) -> None
     file = fixed / "pkg" / "a.py"
     file.write_text(file.read_text().replace("    fast()\n", "    fast(mine)\n", 1))
     result = run(fixed, "undo", "--conflict", "markers")
-    assert result.code == 0
+    assert result.code == 1
     assert "Both versions stand in pkg/a.py: look for <<<<<<<" in result.out
     assert "<<<<<<< now\n    fast(mine)\n=======\n    slow()\n>>>>>>> undone\n" in texts(fixed)["pkg/a.py"]
     assert texts(fixed)["pkg/b.py"] == BEFORE["pkg/b.py"]

@@ -71,7 +71,7 @@ def test_an_unsafe_finding_is_labelled_and_says_why(project: Path) -> None:
     terminal.answer("n", "q")
     terminal.end()
     assert "unsafe: fast() may read its argument twice" in terminal.screen
-    assert "Apply 2/6 (unsafe)? " in terminal.screen
+    assert "2/6 (unsafe): apply? " in terminal.screen
 
 
 def test_a_accepts_all_later_safe_ones_of_the_codemod_and_asks_about_the_unsafe(project: Path) -> None:
@@ -81,6 +81,15 @@ def test_a_accepts_all_later_safe_ones_of_the_codemod_and_asks_about_the_unsafe(
     assert terminal.asked == 3
     assert "4 fixed; 2 declined." in terminal.screen
     assert "slow(item)" in texts(project)["pkg/a.py"]
+
+
+def test_whoever_leaves_after_a_has_accepted_the_later_ones(project: Path) -> None:
+    terminal = Terminal(project, "fix")
+    terminal.answer("a", "q")
+    assert terminal.end() == 1
+    assert terminal.asked == 2
+    assert "4 fixed; 2 not asked about." in terminal.screen
+    assert "fast()" in texts(project)["pkg/b.py"]
 
 
 def test_d_declines_the_rest_of_the_file(project: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codemods.module import Function, Module
-from codemods.syntax.definitions import FUNCTIONS
+from codemods.syntax.assignments import FUNCTIONS
 from codemods.topics.devices.method import MOVES, Devices, Method, Move, first_argument
 from codemods.topics.devices.warning import helpers
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from codemods.codemod import Unsure
-from codemods.imports import bound_otherwise
+from codemods.imports import is_bound_otherwise
 from codemods.model import Edit
 from codemods.module import Function, Module
-from codemods.syntax.definitions import own_nodes
+from codemods.syntax.assignments import own_nodes
 from codemods.syntax.disabled import IMPORTS, loads_torch
 from codemods.syntax.placing import insert_definition
 from codemods.topics.devices.method import MOVES
@@ -36,7 +36,7 @@ def require_import(module: Module, name: str, method: Function | None = None) ->
         if isinstance(node, IMPORTS) and spelling in {alias.asname or alias.name for alias in node.names}:
             raise Unsure(f"{module.path}:{node.lineno}: the method imports {spelling!r} itself")
     means = module.imports.meanings.get(name, {name})
-    if edits and (name in bound_otherwise(module) or means != {name}):
+    if edits and (is_bound_otherwise(module, name) or means != {name}):
         raise Unsure(f"the name {name!r} means something else in {module.path}")
     return spelling, edits
 
@@ -45,8 +45,7 @@ def require_helper(module: Module) -> tuple[str, tuple[Edit, ...]]:
     """The name of the module's traced warning, with the edits that add it and its imports if there is none yet."""
     if present := helpers(module):
         return present[0], ()
-    taken = bound_otherwise(module) | set(module.imports.meanings)
-    name = next((name for name in NAMES if name not in taken), None)
+    name = next((name for name in NAMES if not module.scopes.binders(name)), None)
     if name is None:
         raise Unsure(f"{module.path} uses the names {', '.join(NAMES)} for something else")
     loads = [node for node in module.nodes(*IMPORTS) if loads_torch(module, node)]

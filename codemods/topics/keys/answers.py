@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from codemods.syntax.places import Definition
 from codemods.topics.keys.constants import Constant
-from codemods.topics.keys.definitions import Place
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Keys:
         return replace(self, doubt=self.doubt or doubt)
 
 
-def agreed(parts: Iterable[tuple[Place, Keys | None]]) -> Keys | None:
+def agreed(parts: Iterable[tuple[Definition, Keys | None]]) -> Keys | None:
     """The keys on which several builders agree; where one does not, what the first gives, in doubt."""
     answers = list(parts)
     known = [keys for _, keys in answers if keys]

@@ -7,16 +7,19 @@ from collections.abc import Iterator
 
 from codemods.model import SourceError
 from codemods.module import Module
-from codemods.project import Project
-from codemods.topics.keys.bindings import FUNCTIONS, bindings_of, variable_of
-from codemods.topics.keys.changes import parameter_for
-from codemods.topics.keys.definitions import Place, definition
+from codemods.scopes import FUNCTIONS, position
+from codemods.syntax.definitions import Definitions
+from codemods.syntax.places import Definition, Place
+from codemods.topics.keys.functions import parameter_for
+from codemods.topics.keys.variables import variable_of
 
 MANY = 10
 """Files that mention a function, beyond which its callers are not looked for."""
 
 
-def arguments_for(project: Project, module: Module, parameter: ast.arg) -> Iterator[tuple[Place, ast.expr | None]]:
+def arguments_for(
+    definitions: Definitions, module: Module, parameter: ast.arg
+) -> Iterator[tuple[Definition, ast.expr | None]]:
     """Each call with what it passes for a parameter, those in its own file first; None where that cannot be told.
 
     Only for functions at the top level of a module: a method may be called in ways that nobody sees.
@@ -27,35 +30,45 @@ def arguments_for(project: Project, module: Module, parameter: ast.arg) -> Itera
     if function.decorator_list or parameter in (function.args.vararg, function.args.kwarg):
         return
     home = Place(module, function)
-    yield from (argument(home, reference, parameter) for reference in references(project, home, module))
-    paths = [path for path in project.mentions(function.name) if path != module.path]
+    yield from (argument(home, reference, parameter) for reference in references(definitions, home, module))
+    paths = [path for path in definitions.project.mentions(function.name) if path != module.path]
     if len(paths) > MANY:
         yield home, None
         return
     for path in paths:
         try:
-            others = references(project, home, project.module(path))
+            others = references(definitions, home, definitions.project.module(path))
         except SourceError:
             yield home, None
             return
         yield from (argument(home, reference, parameter) for reference in others)
 
 
-def references(project: Project, function: Place, module: Module) -> list[Place]:
+def references(definitions: Definitions, function: Place[ast.FunctionDef], module: Module) -> list[Definition]:
     """Every mention of a function in the code of one module, but for imports."""
-    assert isinstance(function.node, ast.FunctionDef)
     name = function.node.name
-    found = []
-    for node in [*bindings_of(module).reads.get(name, []), *module.nodes(ast.Attribute)]:
-        if getattr(node, "attr", name) != name or (isinstance(node, ast.Name) and variable_of(module, node)):
-            continue
-        meant = definition(project, module, node)
-        if meant == function or (meant is None and module.resolve(node) is None):
+    names = [node for node in module.scopes.named.get(name, []) if isinstance(node, ast.Name)]
+    attributes = [node for node in module.unordered(ast.Attribute) if node.attr == name]
+    found: list[Definition] = []
+    for node in sorted([*names, *attributes], key=position):
+        meant = definitions.statement(module, node)
+        if meant == function or (meant is None and may_be_anything(module, node)):
             found.append(Place(module, node))
     return found
 
 
-def argument(function: Place, reference: Place, parameter: ast.arg) -> tuple[Place, ast.expr | None]:
+def may_be_anything(module: Module, node: ast.AST) -> bool:
+    """Whether nothing is known of a name or an attribute: it is no import from elsewhere, nor a local variable."""
+    if module.resolve(node) is not None:
+        return False
+    bindings = module.scopes.bindings(node) if isinstance(node, ast.Name) else []
+    imports = [item for item in bindings if isinstance(item.node, (ast.Import, ast.ImportFrom))]
+    return bool(imports) or not (isinstance(node, ast.Name) and variable_of(module, node))
+
+
+def argument(
+    function: Place[ast.FunctionDef], reference: Definition, parameter: ast.arg
+) -> tuple[Definition, ast.expr | None]:
     """One call and what it passes; a function that is handed around may be called with anything."""
     call = reference.module.parent(reference.node)
     if not isinstance(call, ast.Call) or call.func is not reference.node:

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from codemods.module import Module
-from codemods.project import Project
+from codemods.module import Function, Module
+from codemods.syntax.definitions import Definitions
+from codemods.syntax.loops import element_of
+from codemods.syntax.places import Place, only_function, where
 from codemods.topics.keys.answers import Keys
-from codemods.topics.keys.bindings import Variable, function_around, variable_in, variable_of
-from codemods.topics.keys.definitions import Place, called_function, is_builtin, override_of, where
-from codemods.topics.keys.loops import element_of, keys_source, loop_target
+from codemods.topics.keys.functions import is_plain, is_unbound, override_of, parameter_for
+from codemods.topics.keys.loops import keys_source, loop_target
+from codemods.topics.keys.variables import Variable, function_around, variable_in, variable_of
 
 READING_METHODS = frozenset({"keys", "values", "items", "get", "copy"})
 READING_BUILTINS = (
@@ -30,7 +32,7 @@ class Changes:
     and what is appended to a list has been looked at.
     """
 
-    project: Project
+    definitions: Definitions
     names: tuple[str, ...]
     iterated: Callable[[Module, ast.expr], Keys | None]
     seen: set[tuple[Variable, bool]] = field(default_factory=set)
@@ -137,14 +139,20 @@ class Changes:
         self, module: Module, node: ast.expr, parent: ast.AST, call: ast.Call, listing: bool
     ) -> Iterator[tuple[ast.AST, str]]:
         """A function of the project is followed; of any other nothing is known."""
-        function = called_function(self.project, module, call)
+        function = only_function(self.definitions.denoted(module, call.func))
         parameter = parameter_for(function, call, node, parent) if function else None
-        if function is None or parameter is None or override_of(self.project, function):
+        variable = variable_in(function.module, function.node, parameter.arg) if function and parameter else None
+        if function is None or variable is None or not self._runs(module, call, function):
             yield self._spoiled(module, call)
             return
-        variable = variable_in(function.module, function.node, parameter.arg)
         for _, reason in self.of(variable, listing, own=False):
             yield call, reason
+
+    def _runs(self, module: Module, call: ast.Call, function: Place[Function]) -> bool:
+        """Whether the call simply runs this function's body, with the arguments where they seem to go."""
+        if is_unbound(self.definitions, module, call, function) or override_of(self.definitions.project, function):
+            return False
+        return is_plain(function.module, function.node)
 
     def _by_alias(
         self, module: Module, parent: ast.Assign | ast.AnnAssign, listing: bool
@@ -174,7 +182,7 @@ def reads_only(node: ast.AST, parent: ast.AST) -> bool:
 def only_reads(module: Module, function: ast.expr, listing: bool) -> bool:
     """Whether a known function leaves its argument as it is, and does not hand out the dicts of a list."""
     builtins = ("len", "bool", "print") if listing else READING_BUILTINS
-    return is_builtin(module, function, *builtins) or module.resolve(function) in READERS
+    return module.scopes.is_builtin(function, *builtins) or module.resolve(function) in READERS
 
 
 def variable_at(module: Module, target: ast.AST) -> Variable | None:
@@ -191,29 +199,9 @@ def is_direct(variable: Variable, use: ast.AST) -> bool:
 
 
 def appended_to(module: Module, call: ast.Call) -> Variable | None:
-    """The local list of `xs.append(...)`."""
+    """The list of `xs.append(...)`, if it is made in sight: one that came from elsewhere is known there too."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "append" and isinstance(call.func.value, ast.Name):
-        return variable_of(module, call.func.value)
+        bindings = module.scopes.bindings(call.func.value)
+        made = all(item.how == "assign" and isinstance(item.value, (ast.List, ast.ListComp)) for item in bindings)
+        return variable_of(module, call.func.value) if made else None
     return None
-
-
-def parameter_for(function: Place, call: ast.Call, node: ast.expr, parent: ast.AST) -> ast.arg | None:
-    """The parameter that receives an argument; None when stars make that unclear."""
-    assert isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    arguments = function.node.args
-    if isinstance(parent, ast.keyword):
-        named = [*arguments.args, *arguments.kwonlyargs]
-        return next((argument for argument in named if argument.arg == parent.arg), None)
-    if any(isinstance(argument, ast.Starred) for argument in call.args):
-        return None
-    positional = [*arguments.posonlyargs, *arguments.args][is_bound(function, call) :]
-    position = call.args.index(node)
-    return positional[position] if position < len(positional) else None
-
-
-def is_bound(function: Place, call: ast.Call) -> int:
-    """1 when the call's first parameter is `self` or `cls`, which no argument stands for."""
-    assert isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    in_class = isinstance(function.module.parent(function.node), ast.ClassDef)
-    static = any(is_builtin(function.module, item, "staticmethod") for item in function.node.decorator_list)
-    return int(in_class and not static)

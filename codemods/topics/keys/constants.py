@@ -10,7 +10,9 @@ from weakref import WeakKeyDictionary
 from codemods.model import SourceError
 from codemods.module import Module
 from codemods.project import Project
-from codemods.topics.keys.definitions import Place, definition, where
+from codemods.syntax.definitions import Definitions
+from codemods.syntax.places import Definition, where
+from codemods.topics.keys.functions import sets_attribute
 
 TUPLE = re.compile(rb"""^([A-Za-z]\w*)[ \t]*(?::[^=\n]+)?=[ \t]*\(\s*["'][^()]*\)""", re.MULTILINE)
 IN_TESTS = re.compile(r"(?:^|/)(?:tests?/|test_[^/]*$|conftest\.py$)")
@@ -31,15 +33,15 @@ class Constant:
         return f"{self.name} ({self.path}:{self.line})"
 
 
-def constant_behind(project: Project, module: Module, node: ast.AST) -> Constant | None:
+def constant_behind(definitions: Definitions, module: Module, node: ast.AST) -> Constant | None:
     """The constant that a name stands for, also one with a flaw."""
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return None
-    found = definition(project, module, node)
-    return read_constant(project, found) if found else None
+    found = definitions.statement(module, node)
+    return read_constant(definitions.project, found) if found else None
 
 
-def read_constant(project: Project, place: Place) -> Constant | None:
+def read_constant(project: Project, place: Definition) -> Constant | None:
     statement = place.node
     if (
         not isinstance(statement, (ast.Assign, ast.AnnAssign))
@@ -70,22 +72,22 @@ def strings_in(node: ast.AST | None) -> tuple[str, ...] | None:
     return names if len(names) == len(node.elts) else None
 
 
-def rebinding(project: Project, place: Place, name: str) -> str:
-    """Who in the project sets the name from outside, as `module.NAME = ...`."""
+def rebinding(project: Project, place: Definition, name: str) -> str:
+    """Who in the project sets the name from outside: `module.NAME = ...`, `setattr`, a test's `patch`."""
     for path in project.mentions(name):
         try:
             module = project.module(path)
         except SourceError as error:
             return f"{error}: it may set {name}"
-        for node in module.nodes(ast.Attribute):
-            if node.attr == name and isinstance(node.ctx, ast.Store):
+        for node in module.unordered(ast.Attribute, ast.Constant):
+            if sets_attribute(module, node, name):
                 return f"{name} ({place}) is bound again at {where(module, node)}"
     return ""
 
 
-def equal_constants(project: Project, module: Module, names: tuple[str, ...]) -> list[Constant]:
+def equal_constants(definitions: Definitions, module: Module, names: tuple[str, ...]) -> list[Constant]:
     """The constants with these keys in any order that this module could use; those in the same order first."""
-    found = []
+    found, project = [], definitions.project
     for path, name, strings in all_tuples(project):
         if sorted(strings) != sorted(names) or (IN_TESTS.search(path) and not IN_TESTS.search(module.path)):
             continue
@@ -93,7 +95,7 @@ def equal_constants(project: Project, module: Module, names: tuple[str, ...]) ->
             home = project.module(path)
         except SourceError:
             continue
-        constant = constant_in(project, home, name) if is_near(home, module) else None
+        constant = constant_behind(definitions, home, ast.Name(name)) if is_near(home, module) else None
         if constant and not constant.flaw:
             found.append(constant)
     return sorted(found, key=lambda constant: constant.names != names)
@@ -105,11 +107,6 @@ def is_near(home: Module, module: Module) -> bool:
     if below:
         return top == module.name.partition(".")[0]
     return home.path.rpartition("/")[0] == module.path.rpartition("/")[0]
-
-
-def constant_in(project: Project, home: Module, name: str) -> Constant | None:
-    found = definition(project, home, ast.Name(name))
-    return read_constant(project, found) if found else None
 
 
 TUPLES: WeakKeyDictionary[Project, list[tuple[str, str, tuple[str, ...]]]] = WeakKeyDictionary()

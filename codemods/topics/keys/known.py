@@ -9,21 +9,18 @@ from dataclasses import replace
 
 from codemods.module import Module
 from codemods.project import Project
+from codemods.scopes import FUNCTIONS
+from codemods.syntax.definitions import Definitions
+from codemods.syntax.loops import element_of, unwrap
+from codemods.syntax.places import Definition, Place, only_function, where
 from codemods.topics.keys.answers import Keys, agreed
-from codemods.topics.keys.bindings import FUNCTIONS, Variable, variable_of
 from codemods.topics.keys.callers import arguments_for
 from codemods.topics.keys.changes import Changes
 from codemods.topics.keys.constants import constant_behind, strings_in
-from codemods.topics.keys.definitions import Place, called_function, is_builtin, is_plain, override_of, where
-from codemods.topics.keys.loops import (
-    element_of,
-    is_index,
-    is_method_call,
-    keys_source,
-    loop_target,
-    mapping_of,
-    unwrap,
-)
+from codemods.topics.keys.filling import filled_from, is_empty_dict
+from codemods.topics.keys.functions import is_plain, override_of
+from codemods.topics.keys.loops import is_index, is_method_call, keys_source, loop_target, mapping_of
+from codemods.topics.keys.variables import Variable, variable_of
 
 DEPTH = 12
 
@@ -33,13 +30,14 @@ class KnownKeys:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.definitions = Definitions(project, sure=True)
         self.active: set[tuple[ast.AST, str, bool]] = set()
         self.passed: dict[tuple[ast.arg, bool], Keys | None] = {}
 
     def iterated(self, module: Module, node: ast.expr) -> Keys | None:
         """The strings that a loop over this expression sees: a constant, a literal, a dict or its keys."""
         node = mapping_of(unwrap(node))
-        if constant := constant_behind(self.project, module, node):
+        if constant := constant_behind(self.definitions, module, node):
             built = f"{constant.path}:{constant.line}"
             return Keys(constant.names, built, constant, constant.flaw)
         if names := strings_in(node):
@@ -91,11 +89,11 @@ class KnownKeys:
     def _of_call(self, module: Module, node: ast.Call) -> Keys | None:
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr == "fromkeys":
-            plain = is_builtin(module, function.value, "dict") and node.args
+            plain = module.scopes.is_builtin(function.value, "dict") and node.args
             return self.iterated(module, node.args[0]) if plain else None
         if is_method_call(node, "copy") and isinstance(function, ast.Attribute):
             return self.of(module, function.value, function.value)
-        if is_builtin(module, function, "dict"):
+        if module.scopes.is_builtin(function, "dict"):
             if not node.args and all(keyword.arg for keyword in node.keywords):
                 names = tuple(keyword.arg or "" for keyword in node.keywords)
                 return Keys(names, where(module, node)) if names else None
@@ -104,7 +102,7 @@ class KnownKeys:
 
     def _returned(self, module: Module, call: ast.Call, listing: bool) -> Keys | None:
         """What a function of the project returns, if all its returns agree."""
-        found = called_function(self.project, module, call)
+        found = only_function(self.definitions.denoted(module, call.func))
         if found is None or not isinstance(found.node, ast.FunctionDef) or not is_plain(found.module, found.node):
             return None
         read = self.of_elements if listing else self.of
@@ -141,7 +139,7 @@ class KnownKeys:
         if len(variable.bindings) > 1:
             again = where(module, variable.bindings[1])
             return keys.doubted(f"{variable.name} is bound again at {again}")
-        changes = Changes(self.project, keys.names, self.iterated).of(variable, listing, own=True)
+        changes = Changes(self.definitions, keys.names, self.iterated).of(variable, listing, own=True)
         doubts = (reason for use, reason in changes if variable.may_precede(use, place))
         return keys.doubted(next(doubts, ""))
 
@@ -153,7 +151,8 @@ class KnownKeys:
         if listing and value is not None:
             return self._collected(variable, value, place)
         if value is not None and is_empty_dict(module, value):
-            return self._filled(variable, binding, place)
+            source = filled_from(variable, place)
+            return self.iterated(module, source) if source is not None else None
         if value is not None:
             return self.of(module, value, place)
         source = element_of(module, binding)
@@ -174,8 +173,8 @@ class KnownKeys:
     def _ask_callers(self, module: Module, parameter: ast.arg, listing: bool) -> Keys | None:
         """The first caller that passes something unknown, before any that does not, ends the search."""
         read = self.of_elements if listing else self.of
-        answers: list[tuple[Place, Keys | None]] = []
-        for place, value in arguments_for(self.project, module, parameter):
+        answers: list[tuple[Definition, Keys | None]] = []
+        for place, value in arguments_for(self.definitions, module, parameter):
             keys = read(place.module, value, place.node) if value is not None else None
             if keys is None and not answers:
                 return None
@@ -185,7 +184,7 @@ class KnownKeys:
     def _collected(self, variable: Variable, value: ast.expr, place: ast.AST) -> Keys | None:
         """The keys of all dicts in a list: those that it begins with, and those that are appended."""
         module = variable.module
-        parts: list[tuple[Place, Keys | None]] = []
+        parts: list[tuple[Definition, Keys | None]] = []
         if not (isinstance(value, ast.List) and not value.elts):
             parts.append((Place(module, value), self.of_elements(module, value, place)))
         for use in variable.uses():
@@ -197,22 +196,6 @@ class KnownKeys:
                 elif method.attr == "extend":
                     parts.append((Place(module, call), self.of_elements(module, call.args[0], place)))
         return agreed(parts)
-
-    def _filled(self, variable: Variable, binding: ast.AST, place: ast.AST) -> Keys | None:
-        """The keys of a dict that begins empty and gets one entry in each round of a loop right below."""
-        module = variable.module
-        first = first_store(variable)
-        loop = module.parent(module.statement(first)) if first else None
-        if first is None or not isinstance(loop, ast.For) or not isinstance(module.parent(first), ast.Assign):
-            return None
-        target = loop_target(module, first.slice) if isinstance(first.slice, ast.Name) else None
-        start = module.statement(binding)
-        beside = module.parent(loop) is module.parent(start) and module.span(start).end < module.span(loop).start
-        complete = not any(isinstance(node, (ast.Break, ast.Continue, ast.Return)) for node in ast.walk(loop))
-        source = keys_source(module, target) if target and target in ast.walk(loop.target) else None
-        if not beside or not complete or source is None or module.span(place).start < module.span(loop).end:
-            return None
-        return self.iterated(module, source)
 
 
 def literal_keys(module: Module, node: ast.Dict) -> Keys | None:
@@ -234,22 +217,8 @@ def own_returns(module: Module, function: ast.FunctionDef) -> list[ast.Return]:
 
 
 def assigned_value(module: Module, binding: ast.AST) -> ast.expr | None:
+    """What a name alone is given: `d = e = {}` gives the dict two names."""
     parent = module.parent(binding)
     if isinstance(parent, ast.Assign):
-        return parent.value if binding in parent.targets else None
+        return parent.value if parent.targets == [binding] else None
     return parent.value if isinstance(parent, ast.AnnAssign) else None
-
-
-def first_store(variable: Variable) -> ast.Subscript | None:
-    """The first `d[...] =` in the text."""
-    for use in variable.uses():
-        parent = variable.module.parent(use)
-        if isinstance(parent, ast.Subscript) and parent.value is use and isinstance(parent.ctx, ast.Store):
-            return parent
-    return None
-
-
-def is_empty_dict(module: Module, node: ast.expr) -> bool:
-    if isinstance(node, ast.Dict):
-        return not node.keys
-    return isinstance(node, ast.Call) and is_builtin(module, node.func, "dict") and not node.args and not node.keywords

@@ -10,19 +10,19 @@ from codemods.imports import insert_import
 from codemods.model import Edit
 from codemods.module import Module
 from codemods.project import Project
-from codemods.topics.keys.bindings import bindings_of, scopes_around
+from codemods.syntax.definitions import Definitions
+from codemods.syntax.places import where
 from codemods.topics.keys.constants import Constant
-from codemods.topics.keys.definitions import exported
 
 
-def spell(project: Project, module: Module, constant: Constant, place: ast.AST) -> tuple[str, tuple[Edit, ...]]:
+def spell(definitions: Definitions, module: Module, constant: Constant, place: ast.AST) -> tuple[str, tuple[Edit, ...]]:
     """How to write the constant at a place, with the edits that import it; Unsure where that cannot be done."""
     if module.path == constant.path:
-        check_unshadowed(module, constant, place)
+        check_in_reach(module, constant, place)
         return constant.name, ()
-    if spelling := imported_spelling(project, module, constant, place):
+    if spelling := imported_spelling(definitions, module, constant, place):
         return spelling, ()
-    check_importable(project, module, constant)
+    check_importable(definitions, module, constant)
     if (origin := relative_origin(module, constant)) and not imports_from(module, constant.module):
         line = f"from {origin} import {constant.name}"
         return constant.name, (insert_import(module, line, constant.module),)
@@ -48,51 +48,64 @@ def relative_origin(module: Module, constant: Constant) -> str:
     return "." * (len(package) - common + 1) + ".".join(target[common:])
 
 
-def check_unshadowed(module: Module, constant: Constant, place: ast.AST) -> None:
-    scopes = bindings_of(module).by_scope
-    if any((scope, constant.name) in scopes for scope in scopes_around(module, place)):
+def check_in_reach(module: Module, constant: Constant, place: ast.AST) -> None:
+    if constant.line > module.line(module.span(place).start):
+        raise Unsure(f"{constant} is bound further down: not yet, if this runs while the module is imported")
+    if module.scopes.lookup(module.scopes.around(place), constant.name) is not module.tree:
         raise Unsure(f"{constant} is hidden here by a local variable of the same name")
 
 
-def imported_spelling(project: Project, module: Module, constant: Constant, place: ast.AST) -> str | None:
+def imported_spelling(definitions: Definitions, module: Module, constant: Constant, place: ast.AST) -> str | None:
     """How an import in force at a place already gives it: by name, by another name, or through its module."""
     for node in module.nodes(ast.Import, ast.ImportFrom):
-        if not is_in_force(module, node, place):
-            continue
         for alias in node.names:
             name: str = alias.asname or alias.name
+            if not is_in_force(module, node, name, place):
+                continue
             meaning = alias.name if isinstance(node, ast.Import) else f"{module.imports.origin(node)}.{alias.name}"
             if module.resolve(ast.Name(name.partition(".")[0])) is None:
                 continue
             if meaning == constant.module:
                 return f"{name}.{constant.name}"
-            if alias.name == constant.name and is_constant(project, meaning, constant):
+            if alias.name == constant.name and is_constant(definitions, meaning, constant):
                 return name
     return None
 
 
-def is_in_force(module: Module, node: ast.stmt, place: ast.AST) -> bool:
+def is_in_force(module: Module, node: ast.stmt, name: str, place: ast.AST) -> bool:
     """Whether an import has run when `place` does: at the top level, or above in the same function."""
-    if module.parent(node) is module.tree:
-        return True
-    scopes = list(scopes_around(module, place))
-    return module.parent(node) in scopes and module.span(node).end < module.span(place).start
+    home = module.scopes.lookup(module.scopes.around(place), name.partition(".")[0])
+    if module.parent(node) is not home:
+        return False
+    return home is module.tree or module.span(node).end < module.span(place).start
 
 
-def is_constant(project: Project, dotted: str, constant: Constant) -> bool:
-    place = exported(project, dotted)
+def is_constant(definitions: Definitions, dotted: str, constant: Constant) -> bool:
+    place = definitions.by_dotted(dotted)
     return place is not None and (place.module.path, getattr(place.node, "lineno", 0)) == (constant.path, constant.line)
 
 
-def check_importable(project: Project, module: Module, constant: Constant) -> None:
+def check_importable(definitions: Definitions, module: Module, constant: Constant) -> None:
+    project = definitions.project
     meant = module.resolve(ast.Name(constant.name))
-    taken = any(name == constant.name for _, name in bindings_of(module).by_scope)
-    if taken and not (meant and is_constant(project, meant, constant)):
+    taken = bool(module.scopes.binders(constant.name))
+    if taken and not (meant and is_constant(definitions, meant, constant)):
         raise Unsure(f"{constant.name} means something else in {module.path} than {constant}")
     if not constant.path.endswith(".py") or not all(part.isidentifier() for part in constant.module.split(".")):
         raise Unsure(f"{constant} cannot be imported")
+    check_quiet(project, module, constant)
     parts = constant.module.split(".")
     packages = [project.path_of(".".join(parts[:length])) for length in range(1, len(parts))]
     outside = [path for path in packages if path and not module.path.startswith(path.removesuffix("__init__.py"))]
     if any(project.would_cycle(module.path, path) for path in [*outside, constant.path]):
         raise Unsure(f"importing {constant} in {module.path} would close a circle of imports")
+
+
+def check_quiet(project: Project, module: Module, constant: Constant) -> None:
+    """A module that has not been imported anyway must not do anything when it is."""
+    if project.would_cycle(constant.path, module.path):
+        return
+    home = project.module(constant.path)
+    for node in home.tree.body:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            raise Unsure(f"importing {constant} in {module.path} would also run {where(home, node)}")

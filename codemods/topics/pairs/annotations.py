@@ -127,3 +127,16 @@ def pair_table(module: Module, node: ast.expr | None, project: Project) -> tuple
                     bare = bare.slice
                 return part, bare is part
     return None
+
+
+def is_none_by_default(module: Module, node: ast.AST) -> bool:
+    """Whether this is an argument such as `pair: tuple[int, int] = None`, whose annotation says too much."""
+    signature = module.parent(node) if isinstance(node, ast.arg) else None
+    if not isinstance(signature, ast.arguments):
+        return False
+    placed = [*signature.posonlyargs, *signature.args]
+    with_default = [*placed[len(placed) - len(signature.defaults) :], *signature.kwonlyargs]
+    for argument, default in zip(with_default, [*signature.defaults, *signature.kw_defaults], strict=True):
+        if argument is node:
+            return isinstance(default, ast.Constant) and default.value is None
+    return False

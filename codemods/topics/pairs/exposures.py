@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods.module import Module
 from codemods.project import Project
 from codemods.topics.pairs.annotations import meaning
-from codemods.topics.pairs.owners import Family, decorator_name
+from codemods.topics.pairs.owners import Family, decorator_name, words
+from codemods.topics.pairs.spills import spilled
 from codemods.topics.pairs.uses import Use, escape, placed
 
-SPILLS = {
-    "dataclasses.asdict",
-    "dataclasses.astuple",
-    "vars",
-    "pickle.dump",
-    "pickle.dumps",
-    "torch.save",
-    "eval",
-    "exec",
-}
 ASKS = {"isinstance", "issubclass", "typing.cast"}
-HANDED_ON = (ast.Call, ast.keyword, ast.Assign, ast.Dict, ast.Return, ast.IfExp, ast.NamedExpr)
+ANSWERS = (ast.Return, ast.IfExp, ast.NamedExpr, ast.Lambda)
+HANDED_ON = (ast.Call, ast.keyword, ast.arguments, ast.Assign, ast.Dict, *ANSWERS)
+GATHERED = (ast.Tuple, ast.List, ast.Set)
+REPLACE = {"dataclasses.replace", "copy.replace"}
 HOOKS = {"__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__getattribute__", "__iter__", "__dict__"}
 KNOWN_DECORATORS = {"dataclasses.dataclass", "typing.final"}
 
@@ -33,11 +27,10 @@ def exposures(project: Project, family: Family, name: str) -> Iterator[Use]:
         yield escape(module, base, f"what the base class {module.code(base)} does with it is not known")
     for module, node in family.members:
         yield from unusual_class(module, node)
+    yield from spilled(project, family, name)
     modules = {module.path: module for member in family.names for module in project.modules_mentioning(member)}
-    for module in modules.values():
-        yield from spilled(module, family)
-        if family.is_dataclass:
-            yield from built_by_place(module, family, name)
+    for module in modules.values() if family.is_dataclass else ():
+        yield from built_by_place(module, family, name)
 
 
 def unusual_class(module: Module, node: ast.ClassDef) -> Iterator[Use]:
@@ -53,38 +46,20 @@ def unusual_class(module: Module, node: ast.ClassDef) -> Iterator[Use]:
             yield escape(module, where, f"`{hook}` hands out all attributes")
 
 
-def spilled(module: Module, family: Family) -> Iterator[Use]:
-    """`asdict`, `vars`, `__dict__`, pickling, of something that is seen to be an instance."""
-    for call in module.nodes(ast.Call):
-        if meaning(module, call.func) in SPILLS and any(mentions_instance(module, a, family) for a in call.args):
-            yield escape(module, call, "the whole object is taken apart or written out")
-    for node in module.nodes(ast.Attribute):
-        if node.attr == "__dict__" and family.has_instance(module, node.value):
-            yield escape(module, node, "the whole object is taken apart")
-
-
-def mentions_instance(module: Module, argument: ast.AST, family: Family) -> bool:
-    """Whether an instance itself, not one of its attributes, is somewhere in the argument."""
-    for node in ast.walk(argument):
-        parent = module.parent(node)
-        is_step = isinstance(parent, ast.Attribute) or (isinstance(parent, ast.comprehension) and parent.iter is node)
-        if isinstance(node, (ast.Name, ast.Attribute)) and not is_step and family.has_instance(module, node):
-            return True
-    return False
-
-
 def built_by_place(module: Module, family: Family, name: str) -> Iterator[Use]:
     """Calls of a dataclass that may fill the field by its place, and the class handed on as a value."""
-    place = min(field_place(node, name) for _, node in family.members)
+    arguments = [argument_names(family, *member) for member in family.members]
+    place = min((names.index(name) for names in arguments if name in names), default=1 << 30)
     for node in module.nodes(ast.Name, ast.Attribute):
         found = family.project_class(module, node) if isinstance(node.ctx, ast.Load) else None
         if found and found[1] in family:
             yield from built_here(module, node, place)
     for call in module.nodes(ast.Call):
-        if may_construct(module, call, family) and not family.project_class(module, call.func):
-            owner = module.enclosing(call, ast.ClassDef)
-            if owner in family and meaning(module, call.func) is None:
-                yield from checked_call(module, call, place)
+        if meaning(module, call.func) in REPLACE:
+            if any(word.arg is None for word in call.keywords) and family.has_instance(module, call.args[0]):
+                yield escape(module, call, "it may be given by this call")
+        elif may_construct(module, call, family) and not family.project_class(module, call.func):
+            yield from checked_call(module, call, place)
 
 
 def built_here(module: Module, node: ast.expr, place: int) -> Iterator[Use]:
@@ -92,9 +67,12 @@ def built_here(module: Module, node: ast.expr, place: int) -> Iterator[Use]:
     if isinstance(parent, ast.Call) and parent.func is node:
         yield from checked_call(module, parent, place)
         return
+    while isinstance(parent, GATHERED):
+        parent = module.parent(parent)
     is_asked = isinstance(parent, ast.Call) and meaning(module, parent.func) in ASKS
     is_default = isinstance(parent, ast.keyword) and parent.arg == "default_factory"
-    if isinstance(parent, HANDED_ON) and not is_asked and not is_default:
+    is_started = isinstance(parent, ast.Attribute) and parent.attr in ("__init__", "__new__")
+    if is_started or (isinstance(parent, HANDED_ON) and not is_asked and not is_default):
         yield escape(module, node, "the class is handed on, and may be called with it")
 
 
@@ -104,21 +82,29 @@ def checked_call(module: Module, call: ast.Call, place: int) -> Iterator[Use]:
         yield escape(module, call, "it may be given by its place in this call")
 
 
-def field_place(node: ast.ClassDef, name: str) -> int:
-    """How many fields of this class stand before it; a great number if it is not a field here."""
-    fields: Iterable[ast.AnnAssign] = (item for item in node.body if isinstance(item, ast.AnnAssign))
-    names = [item.target.id for item in fields if isinstance(item.target, ast.Name)]
-    return names.index(name) if name in names else 1 << 30
+def argument_names(family: Family, module: Module, node: ast.ClassDef) -> list[str]:
+    """The arguments of a dataclass by their places; with several bases only its own, which then come too early."""
+    base = family.project_class(module, node.bases[0]) if len(node.bases) == 1 else None
+    inherited = argument_names(family, *base) if base and base[1] in family else []
+    fields = (item for item in node.body if isinstance(item, ast.AnnAssign) and is_argument(item))
+    own = [item.target.id for item in fields if isinstance(item.target, ast.Name)]
+    is_one = any(decorator_name(module, decorator) == "dataclasses.dataclass" for decorator in node.decorator_list)
+    return list(dict.fromkeys([*inherited, *own])) if is_one else inherited
+
+
+def is_argument(item: ast.AnnAssign) -> bool:
+    words_of_field = item.value.keywords if isinstance(item.value, ast.Call) else []
+    return "ClassVar" not in words(item.annotation) and not any(word.arg == "init" for word in words_of_field)
 
 
 def may_construct(module: Module, call: ast.Call, family: Family) -> bool:
+    """Whether a call makes an instance, of a class that may not be named: `cls(...)`, `type(x)(...)`."""
     found = family.project_class(module, call.func)
-    if found:
-        return found[1] in family
-    named = module.code(call.func)
-    return meaning(module, call.func) in ("dataclasses.replace", "copy.replace") or named in (
-        "cls",
-        "type(self)",
-        "self.__class__",
-        "super().__init__",
-    )
+    if found or meaning(module, call.func) in REPLACE:
+        return found is None or found[1] in family
+    if module.code(call.func) in ("cls", "super().__init__"):
+        return module.enclosing(call, ast.ClassDef) in family
+    made = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "__class__" else None
+    if isinstance(call.func, ast.Call) and meaning(module, call.func.func) == "type" and call.func.args:
+        made = call.func.args[0]
+    return made is not None and family.has_instance(module, made)

@@ -15,7 +15,6 @@ from codemods.topics.pairs.keys import Keys, keys_of
 from codemods.topics.pairs.loops import loop_edits
 from codemods.topics.pairs.strides import Stride, check_visible, choose_stride, form_of
 from codemods.topics.pairs.uses import Use
-from codemods.topics.pairs.values import Values
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,10 @@ class Flat:
 
 def flatten(found: PairDict, uses: list[Use], given_stride: str) -> Flat:
     """The whole rewrite; Unsure, with the place, if any use cannot be rewritten."""
-    values = Values(found.project, {use.node for use in uses})
-    keys = keys_of(uses, values)
+    keys = keys_of(found.project, uses)
     stride = choose_stride(found, uses, keys, given_stride)
     check_sorting(uses, keys, stride)
+    check_errors(uses)
     edits = [edit for use in uses for edit in annotation_edits(found, use)]
     edits += code_edits(found, uses, keys, stride)
     doubts = [*key_doubts(keys, stride), *receiver_doubts(found, uses)]
@@ -83,8 +82,10 @@ def call_edits(module: Module, key: ast.expr, function: str) -> list[Edit]:
     space = " " if before.isidentifier() or before.isdigit() else ""
     if isinstance(key, ast.Tuple) and is_parenthesised(module.code(key)):
         return [module.insert(span.start, space + function)]
-    opening = "(" if isinstance(key, ast.Tuple) else "(*"
-    return [module.insert(span.start, space + function + opening), module.insert(span.end, ")")]
+    opening, closing = ("(", ")") if isinstance(key, ast.Tuple) else ("(*", ")")
+    if isinstance(key, ast.NamedExpr):
+        opening, closing = "(*(", "))"
+    return [module.insert(span.start, space + function + opening), module.insert(span.end, closing)]
 
 
 def is_parenthesised(code: str) -> bool:
@@ -141,6 +142,26 @@ def check_sorting(uses: list[Use], keys: Keys, stride: Stride) -> None:
     for use in uses:
         if use.loop and use.loop.is_sorted and not certain:
             raise Unsure(f"{use.place}: it is sorted, and negative keys would be sorted in another order")
+
+
+def check_errors(uses: list[Use]) -> None:
+    """A KeyError names the key: Unsure where somebody looks at the error."""
+    for use in (use for use in uses if use.kind == "key"):
+        child: ast.AST = use.node
+        for outer in use.module.ancestors(use.node):
+            handlers = outer.handlers if isinstance(outer, ast.Try) and child in outer.body else []
+            for handler in handlers:
+                if shows_key(use.module, handler):
+                    raise Unsure(f"{use.module.path}:{handler.lineno}: the KeyError, which names the key, is looked at")
+            child = outer
+
+
+def shows_key(module: Module, handler: ast.ExceptHandler) -> bool:
+    """Whether the handler of a KeyError does more with it than to raise another `from` it."""
+    if not (handler.name and handler.type and "KeyError" in module.code(handler.type)):
+        return False
+    names = [node for node in ast.walk(handler) if isinstance(node, ast.Name) and node.id == handler.name]
+    return not all(isinstance(module.parent(name), ast.Raise) for name in names)
 
 
 def key_doubts(keys: Keys, stride: Stride) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from codemods.codemod import Unsure
-from codemods.imports import statement_start
+from codemods.imports import insert_import, statement_start
 from codemods.model import Edit
 from codemods.module import Module
 from codemods.project import Project
@@ -15,6 +16,7 @@ from codemods.topics.pairs.annotations import meaning
 
 MAKES_DICT = {"dict", "collections.defaultdict", "collections.OrderedDict"}
 SHIFT = "1 << 32"
+ATOMS = (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript)
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,8 @@ class Form:
     stride: str = ""
 
     def text(self, name: str, indent: str) -> str:
-        is_plain = self.stride.replace(".", "").replace("_", "").isalnum()
-        factor = self.stride if is_plain else f"({self.stride})"
+        is_compound = bool(self.stride) and not isinstance(ast.parse(self.stride, mode="eval").body, ATOMS)
+        factor = f"({self.stride})" if is_compound else self.stride
         made = f"i * {factor} + j" if self.stride else "(i << 32) | j"
         bound = self.stride or "2**32"
         doc = (
@@ -34,12 +36,13 @@ class Form:
         return f"def {name}(i: int, j: int) -> int:\n{indent}{doc}\n{indent}return {made}\n"
 
     def name(self, dict_name: str) -> str:
-        return f"{dict_name.lower()}_key" if self.stride else "pair_key"
+        words = re.findall(r"\w+", dict_name.lower())
+        return "_".join([*words, "key"]) if self.stride else "pair_key"
 
 
 def choose_name(project: Project, home: Module, users: list[Module], form: Form, dict_name: str) -> str:
     """A name that means nothing in any of the files, or means this very function already."""
-    wanted = form.name(dict_name)
+    wanted = form.name(distinct(project, home, dict_name, form.stride)) if form.stride else form.name(dict_name)
     for name in (wanted, f"flat_{wanted}", *(f"{wanted}_{number}" for number in range(2, 50))):
         is_ours = existing(home, name, form) is not None
         others = [module for module in users if module is not home]
@@ -47,6 +50,17 @@ def choose_name(project: Project, home: Module, users: list[Module], form: Form,
         if free_here and all(is_free_in(module, name, home if is_ours else None) for module in others):
             return name
     raise Unsure(f"{home.path}:1: every name for the key function is taken")
+
+
+def distinct(project: Project, home: Module, name: str, stride: str) -> str:
+    """The dict's name, made longer where others of that name may get a key function with another stride."""
+    scopes = [scope for scope, names in home.scopes.bound.items() if name in names]
+    has_attribute = any(node.attr == name for node in home.nodes(ast.Attribute))
+    if sum(not isinstance(scope, ast.ClassDef) for scope in scopes) + has_attribute > 1:
+        name = f"{name}_{stride}"
+    others = (other.scopes.bound.get(other.tree, {}).get(name, []) for other in project.modules_mentioning(name))
+    is_global = home.tree in scopes and sum(any(one.how == "assign" for one in found) for found in others) > 1
+    return f"{home.name}_{name}" if is_global else name
 
 
 def is_free_in(module: Module, name: str, home: Module | None) -> bool:
@@ -87,7 +101,9 @@ def first_user(home: Module) -> ast.stmt:
             isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Dict, ast.DictComp)) for n in inner
         )
         calls = any(isinstance(n, ast.Call) and meaning(home, n.func) in MAKES_DICT for n in inner)
-        if (makes or calls) and home.begins_line(node):
+        if makes or calls:
+            if not home.begins_line(node):
+                raise Unsure(f"{home.path}:{node.lineno}: there is no line above this for the key function")
             return node
     raise Unsure(f"{home.path}:1: there is no place for the key function")
 
@@ -100,6 +116,9 @@ def import_function(project: Project, home: Module, user: Module, name: str) -> 
         raise Unsure(f"{home.path}:1: other files cannot import from here, and {user.path} would have to")
     check_import_name(project, home, user)
     spelling, edits = user.imports.require(home.name, name)
+    if "." in spelling and home.path not in project.imported_by(user.path):
+        # a parent package is imported, of which the module need not be an attribute
+        spelling, edits = name, (insert_import(user, f"from {home.name} import {name}", home.name),)
     if edits and project.would_cycle(user.path, home.path):
         raise Unsure(f"{user.path}:1: importing {name} from {home.path} would make the imports circular")
     return spelling, edits

@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass, field
 
 from codemods.codemod import Unsure
-from codemods.topics.pairs.shapes import ANY, Pair, Whole
+from codemods.project import Project
+from codemods.topics.pairs.shapes import ANY, OWN_KEY, OWN_SIGNED_KEY, Pair, Whole
 from codemods.topics.pairs.uses import Use
 from codemods.topics.pairs.values import Values
 
@@ -72,9 +73,18 @@ def is_number(key: Key) -> bool:
     return key.first is not None and key.second is not None
 
 
-def keys_of(uses: list[Use], values: Values) -> Keys:
-    """The keys of all uses; Unsure where one is not seen to be a pair."""
-    return Keys([judge(use, node, values) for use in uses for node in use.keys])
+def keys_of(project: Project, uses: list[Use]) -> Keys:
+    """The keys of all uses; Unsure where one is not seen to be a pair.
+
+    That the dict's own keys have natural first parts is taken for granted, and dropped if one that is written has not.
+    """
+    own: set[ast.AST] = {use.node for use in uses}
+    for own_key in (OWN_KEY, OWN_SIGNED_KEY):
+        values = Values(project, own, own_key)
+        keys = Keys([judge(use, node, values) for use in uses for node in use.keys])
+        if all(key.first and key.first.natural for key in keys.all if key.use.writes):
+            break
+    return keys
 
 
 def judge(use: Use, node: ast.expr, values: Values) -> Key:

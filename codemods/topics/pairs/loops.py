@@ -37,12 +37,17 @@ def key_loads(module: Module, loop: Loop, target: ast.Name) -> tuple[set[ast.AST
     for node in module.nodes(ast.For):
         is_around = node is loop.owner or node in module.ancestors(loop.owner)
         if not is_around and any(inner in others for inner in ast.walk(node.target)):
-            elsewhere |= body_nodes(module, node)
+            elsewhere |= {inner for inner in body_nodes(module, node) if not runs_later(module, inner, scope)}
     loads: set[ast.AST] = {
         name for name in mentions if isinstance(name.ctx, ast.Load) and name not in elsewhere - inside
     }
     stay = loads <= inside and not any(other in inside for other in others)
     return loads, stay
+
+
+def runs_later(module: Module, node: ast.AST, scope: ast.AST) -> bool:
+    """Whether a name stands in an inner function, which may run when the loop around it is long over."""
+    return isinstance(node, ast.Name) and module.enclosing(node, *FUNCTIONS) not in (scope, None)
 
 
 def body_nodes(module: Module, owner: ast.For | ast.comprehension) -> set[ast.AST]:
@@ -69,7 +74,7 @@ def insert_clause(module: Module, generator: ast.comprehension, clause: str) -> 
     span = module.span(generator.iter)
     comprehension = module.parent(generator)
     assert comprehension is not None
-    if module.text[: span.start].rstrip().endswith("("):
+    if "(" in module.text[module.span(generator.target).end : span.start]:
         raise Unsure(f"{module.path}:{generator.iter.lineno}: what the loop runs over stands in parentheses")
     word = module.text.rfind("for", 0, module.span(generator.target).start)
     before = module.text[module.line_start(word) : word]

@@ -12,6 +12,7 @@ from codemods.topics.pairs.annotations import meaning
 
 PLAIN_BASES = {"object", "abc.ABC", "typing.Generic"}
 ELEMENTS = {"list", "tuple", "sorted", "reversed", "enumerate", "zip", "iter", "next", "set"}
+COPIES = {"dataclasses.replace", "copy.replace", "copy.copy", "copy.deepcopy"}
 TOO_MANY = 60
 Class = tuple[Module, ast.ClassDef]
 
@@ -62,9 +63,12 @@ class Family:
         """The class of the project that a name stands for here, re-exports followed."""
         if isinstance(node, ast.Name) and not module.resolve(node):
             bindings = module.scopes.bindings(node)
-            found = bindings[0].node if len(bindings) == 1 else None
-            return (module, found) if isinstance(found, ast.ClassDef) else None
-        origin = canonical(self.project, module.resolve(node) or "")
+            if bindings:
+                found = bindings[0].node if len(bindings) == 1 else None
+                return (module, found) if isinstance(found, ast.ClassDef) else None
+            origin = by_star(self.project, module, node.id)
+        else:
+            origin = canonical(self.project, module.resolve(node) or "")
         path = self.project.path_of(origin.rpartition(".")[0])
         if path is None:
             return None
@@ -111,7 +115,7 @@ class Family:
         """Whether a name only ever holds what some class or function from outside the project made."""
         bindings = module.scopes.bindings(node) if isinstance(node, ast.Name) else []
         makers = [module.resolve(b.value.func) if isinstance(b.value, ast.Call) else None for b in bindings]
-        return bool(makers) and all(maker and not self._is_ours(maker) for maker in makers)
+        return bool(makers) and all(maker and maker not in COPIES and not self._is_ours(maker) for maker in makers)
 
     def _is_ours(self, dotted: str) -> bool:
         parts = dotted.split(".")
@@ -131,7 +135,7 @@ class Family:
         if found and found[1] in self:
             return True
         name = meaning(module, call.func)
-        if name in ELEMENTS:
+        if name in ELEMENTS or name in COPIES:
             return any(self.has_instance(module, argument, depth + 1) for argument in call.args)
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("values", "items", "get", "pop", "copy"):
             return self.has_instance(module, call.func.value, depth + 1)
@@ -200,5 +204,23 @@ def canonical(project: Project, dotted: str, depth: int = 0) -> str:
     path = project.path_of(home) if home else None
     if path is None or depth > 4:
         return dotted
-    origin = project.module(path).resolve(ast.Name(name))
+    module = project.module(path)
+    origin = module.resolve(ast.Name(name)) or by_star(project, module, name, depth)
     return canonical(project, origin, depth + 1) if origin and origin != dotted else dotted
+
+
+def by_star(project: Project, module: Module, name: str, depth: int = 0) -> str:
+    """Where a name comes from that a module does not define, but may have by `from elsewhere import *`."""
+    if depth > 4 or defines(module, name):
+        return ""
+    for node in module.nodes(ast.ImportFrom):
+        home = module.imports.origin(node) if node.names[0].name == "*" else ""
+        path = project.path_of(home) if home else None
+        origin = canonical(project, f"{home}.{name}", depth + 1)
+        if path and (origin != f"{home}.{name}" or defines(project.module(path), name)):
+            return origin
+    return ""
+
+
+def defines(module: Module, name: str) -> bool:
+    return name in module.scopes.bound.get(module.tree, {})

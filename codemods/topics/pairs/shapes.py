@@ -49,8 +49,10 @@ class Nothing:
 Shape = Whole | Pair | Many | Table | Nothing
 
 ANY = "*"
-OWN_KEY = Pair(Whole(True, ANY), Whole(True, ANY))
-"""A key that a dict already holds: it adds nothing to what is known of the dict's keys."""
+OWN_KEY = Pair(Whole(True), Whole(True, ANY))
+"""A key that a dict already holds: it adds nothing to what is known of the second parts of its keys."""
+OWN_SIGNED_KEY = Pair(Whole(), Whole(True, ANY))
+"""The same where some first part may be negative."""
 
 
 def join(shapes: list[Shape | None]) -> Shape | None:

@@ -49,6 +49,7 @@ def imported_mentions(project: Project, module: Module, name: str, dotted: str) 
 
 def unclear_imports(project: Project, module: Module, name: str, home: Module) -> Iterator[Use]:
     """Imports of the global whose further way cannot be followed."""
+    dotted = f"{home.name}.{name}"
     for node in module.nodes(ast.ImportFrom):
         for alias in node.names:
             origin = canonical(project, f"{module.imports.origin(node)}.{alias.name}")
@@ -56,9 +57,9 @@ def unclear_imports(project: Project, module: Module, name: str, home: Module) -
             same_end = module.imports.origin(node).split(".")[-1] == home.name.split(".")[-1]
             if alias.name == name and same_end and project.path_of(module.imports.origin(node)) is None:
                 yield escape(module, placed(bound, node), "this may be it, under another module name")
-            elif alias.name == "*" and module.imports.origin(node) == home.name:
+            elif alias.name == "*" and canonical(project, f"{module.imports.origin(node)}.{name}") == dotted:
                 yield escape(module, placed(bound, node), "it may come in by a star import")
-            elif origin == f"{home.name}.{name}" and not module.resolve(bound):
+            elif origin == dotted and not module.resolve(bound):
                 yield escape(module, placed(bound, node), "its name means something else there too")
     for attribute in module.nodes(ast.Attribute):
         owner = (module.resolve(attribute) or "").rpartition(".")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from dataclasses import dataclass
 
 from codemods.codemod import Unsure
@@ -68,11 +69,14 @@ def given_stride(found: PairDict, keys: Keys, given: str) -> Stride:
         node = ast.parse(given.strip(), mode="eval").body
     except SyntaxError:
         raise Unsure(f"the stride {given!r} is not an expression") from None
-    if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 0:
-        return Stride(str(node.value), None, keys.fit(node.value))
+    number = literal(node)
+    if number is not None:
+        if type(number) is not int or number < 1:
+            raise Unsure(f"the stride {given} is not a whole number above 0")
+        return Stride(str(number), None, keys.fit(number))
     known = found.module.scopes.bound.get(found.module.tree, {})
     for name in (part.id for part in ast.walk(node) if isinstance(part, ast.Name)):
-        if name not in known:
+        if name not in known and not hasattr(builtins, name):
             raise Unsure(f"{found.module.path}:1: the stride {given} names {name}, which is not defined there")
     constant = global_value(found.module, node, found.project)
     bound = f"{constant[0].path}:{constant[1]}" if constant else None
@@ -81,3 +85,11 @@ def given_stride(found: PairDict, keys: Keys, given: str) -> Stride:
 
 def form_of(stride: Stride) -> Form:
     return Form(stride.text)
+
+
+def literal(node: ast.expr) -> object:
+    """The value of a constant expression; None if it names anything."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None

@@ -229,7 +229,7 @@ def is_only_tested(module: Module, node: ast.expr) -> bool:
         if isinstance(outer, ast.comprehension):
             return child in outer.ifs
         if not isinstance(outer, ast.BoolOp):
-            return isinstance(outer, ast.Expr)
+            return isinstance(outer, ast.Expr) and not module.path.endswith(".ipynb")
         child = outer
     return False
 
@@ -241,7 +241,7 @@ def escape_reason(module: Module, node: ast.expr, outer: ast.AST | None, is_copi
         return "it is passed on whole"
     if isinstance(outer, (ast.Return, ast.Yield, ast.YieldFrom)):
         return "it is handed to the caller"
-    if isinstance(outer, ast.FormattedValue):
+    if isinstance(outer, (ast.FormattedValue, ast.Expr)):
         return "it is printed"
     if isinstance(outer, (ast.Starred, ast.Dict)):
         return "it is unpacked or stored"

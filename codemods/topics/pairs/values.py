@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from codemods.model import SourceError
 from codemods.module import Module
 from codemods.project import Project
 from codemods.scopes import Binding
-from codemods.topics.pairs.annotations import global_value, shape_said
+from codemods.topics.pairs.annotations import global_value, is_none_by_default, shape_said
+from codemods.topics.pairs.growth import grown
 from codemods.topics.pairs.shapes import (
     LIMIT,
     OWN_KEY,
@@ -27,23 +28,23 @@ from codemods.topics.pairs.shapes import (
 )
 
 TOO_MANY = 60
-GROWS_BY_ONE = {"append", "add", "appendleft"}
-GROWS = {*GROWS_BY_ONE, "insert", "extend", "update", "__setitem__", "extendleft"}
+KEEPS_INTS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.LShift, ast.RShift)
 
 
 class Values:
     """The shapes of a project's expressions. `own` are mentions of the dict in question: their keys are its own."""
 
-    def __init__(self, project: Project, own: set[ast.AST] | None = None) -> None:
+    def __init__(self, project: Project, own: set[ast.AST], own_key: Pair = OWN_KEY) -> None:
         self.project = project
-        self.own = own or set()
+        self.own = own
+        self.own_key = own_key
         self._open: set[ast.AST] = set()
         self._attributes: dict[str, Shape | None] = {}
 
     def shape(self, module: Module, node: ast.AST) -> Shape | None:
         """What is certain about an expression's value; None when nothing is, or when it feeds itself."""
         if node in self.own:
-            return Table(OWN_KEY)
+            return Table(self.own_key)
         if node in self._open:
             return None
         self._open.add(node)
@@ -67,9 +68,11 @@ class Values:
         if scope is module.tree and self._is_set_elsewhere(node.id):
             return None
         shape = join([self._bound(module, binding) for binding in bindings]) if bindings else None
-        if isinstance(shape, Many):
-            return self._grown(shape, [(module, name) for name in module.scopes.names(scope, node.id)])
-        return shape
+        if not isinstance(shape, Many):
+            return shape
+        own = [(module, name) for name in module.scopes.names(scope, node.id)]
+        mentions = self._mentions(node.id) if scope is module.tree else own
+        return grown(self, shape, mentions) if mentions else None
 
     def _constant(self, module: Module, node: ast.AST) -> Shape | None:
         """A global that is assigned once in the whole project; what is put into it later counts too."""
@@ -77,7 +80,7 @@ class Values:
         if constant is None or self._is_set_elsewhere(constant[1]):
             return None
         shape = self.shape(constant[0], constant[2])
-        return self._grown(shape, self._mentions(constant[1]) or []) if isinstance(shape, Many) else shape
+        return grown(self, shape, self._mentions(constant[1]) or []) if isinstance(shape, Many) else shape
 
     def _is_set_elsewhere(self, name: str) -> bool:
         """Whether some file sets an attribute of this name, which may be the global of a module."""
@@ -102,7 +105,7 @@ class Values:
 
     def _bound(self, module: Module, binding: Binding) -> Shape | None:
         said = shape_said(module, binding.annotation, self.project)
-        if binding.how == "other":
+        if binding.how == "other" or is_none_by_default(module, binding.node):
             return None
         if binding.value is None:
             return said
@@ -110,25 +113,11 @@ class Values:
         if binding.how == "loop":
             shape = element(shape)
         elif binding.how == "augment":
-            parent = module.parent(binding.node)
-            grows = isinstance(parent, ast.AugAssign) and isinstance(parent.op, ast.Add)
-            return Whole(grows and shape.natural) if isinstance(shape, Whole) else None
+            operator = getattr(module.parent(binding.node), "op", None)
+            if not (isinstance(shape, Whole) and isinstance(operator, KEEPS_INTS)):
+                return None
+            return Whole(isinstance(operator, ast.Add) and shape.natural)
         return part(shape, binding.path) or (said if not binding.path else None)
-
-    def _grown(self, shape: Many, mentions: Sequence[tuple[Module, ast.expr]]) -> Shape | None:
-        """A collection with everything that is put into it later."""
-        found: Shape | None = shape
-        for module, mention in mentions:
-            method = module.parent(mention)
-            call = module.parent(method) if method else None
-            if isinstance(method, ast.Subscript) and isinstance(method.ctx, ast.Store) and method.value is mention:
-                return None
-            if not (isinstance(method, ast.Attribute) and isinstance(call, ast.Call) and method.attr in GROWS):
-                continue
-            if method.attr not in GROWS_BY_ONE or len(call.args) != 1:
-                return None
-            found = join_two(found, Many(self.shape(module, call.args[0])))
-        return found
 
     def attribute(self, module: Module, node: ast.Attribute) -> Shape | None:
         if module.resolve(node):
@@ -137,8 +126,8 @@ class Values:
             self._attributes[node.attr] = None  # while it is worked out, it says nothing of itself
             self._attributes[node.attr] = self._attribute(node.attr)
         found = self._attributes[node.attr]
-        is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
-        return found if is_self else without_bounds(found)
+        is_own = isinstance(node.value, ast.Name) and node.value.id == "self" and is_set_by_class(module, node)
+        return found if is_own else without_bounds(found)
 
     def _attribute(self, name: str) -> Shape | None:
         """An attribute of the project's classes: what all its definitions agree on."""
@@ -155,7 +144,8 @@ class Values:
             if isinstance(target, ast.Attribute) and not isinstance(target.ctx, ast.Load):
                 shapes.append(self._stored(module, target) or (said[0] if said else None))
         found = join(shapes) if shapes else None
-        return self._grown(found, mentions) if isinstance(found, Many) else found
+        attributes = [(module, node) for module, node in mentions if isinstance(node, ast.Attribute)]
+        return grown(self, found, attributes) if isinstance(found, Many) else found
 
     def _stored(self, module: Module, target: ast.AST) -> Shape | None:
         statement = module.parent(target)
@@ -191,6 +181,9 @@ class Values:
 
     def choice(self, module: Module, node: ast.IfExp) -> Shape | None:
         return join_two(self.shape(module, node.body), self.shape(module, node.orelse))
+
+    def named(self, module: Module, node: ast.NamedExpr) -> Shape | None:
+        return self.shape(module, node.value)
 
     def bound(self, module: Module, node: ast.AST) -> str:
         """An upper bound that means the same everywhere: a number, or a constant of the project."""
@@ -232,6 +225,15 @@ class Values:
         return shape_of_call(self, module, node)
 
 
+def is_set_by_class(module: Module, node: ast.Attribute) -> bool:
+    """Whether the class around sets this attribute itself: what a base from elsewhere sets is not seen."""
+    owner = module.enclosing(node, ast.ClassDef)
+    if owner is None or node.attr in module.scopes.bound.get(owner, {}):
+        return owner is not None
+    inside = (inner for inner in ast.walk(owner) if isinstance(inner, ast.Attribute))
+    return any(inner.attr == node.attr and isinstance(inner.ctx, ast.Store) for inner in inside)
+
+
 FOLLOW: dict[type[ast.AST], Callable[[Values, Module, Any], Shape | None]] = {
     ast.Name: Values.name,
     ast.Attribute: Values.attribute,
@@ -239,6 +241,7 @@ FOLLOW: dict[type[ast.AST], Callable[[Values, Module, Any], Shape | None]] = {
     ast.BinOp: Values.arithmetic,
     ast.UnaryOp: Values.negated,
     ast.IfExp: Values.choice,
+    ast.NamedExpr: Values.named,
     ast.Tuple: Values.display,
     ast.List: Values.display,
     ast.Set: Values.display,

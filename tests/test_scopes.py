@@ -1,0 +1,54 @@
+"""Which variable a name is."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.module import Module
+from codemods.source import decode
+
+
+def module_of(text: str) -> Module:
+    return Module(decode("m.py", text.encode()), "m")
+
+
+def scope_of(text: str, name: str) -> str:
+    """The kind of scope that the last mention of a name belongs to."""
+    module = module_of(text)
+    last = [node for node in module.nodes(ast.Name) if node.id == name][-1]
+    return type(module.scopes.of(last)).__name__
+
+
+def test_a_walrus_leaves_its_comprehension() -> None:
+    assert scope_of("def f(xs):\n    [y := x for x in xs]\n    return y\n", "y") == "FunctionDef"
+    assert scope_of("def f(xs):\n    global y\n    [y := x for x in xs]\n", "y") == "Module"
+
+
+def test_a_function_does_not_see_the_names_of_its_class() -> None:
+    assert scope_of("class A:\n    x = 1\n    def f(self):\n        return x\n", "x") == "Module"
+    assert scope_of("class A:\n    x = 1\n    y = x\n", "x") == "ClassDef"
+
+
+def test_a_default_and_a_first_iterable_belong_outside() -> None:
+    assert scope_of("def f(x, y=x): ...\n", "x") == "Module"
+    assert scope_of("def f(x):\n    return [x for x in x]\n", "x") == "FunctionDef"
+
+
+def test_nonlocal_binds_the_variable_of_the_function_around() -> None:
+    module = module_of("def f():\n    x = 1\n    def g():\n        nonlocal x\n        x = 2\n    return x\n")
+    bindings = module.scopes.within(module.tree.body[0], "x")
+    assert [binding.node.lineno for binding in bindings] == [2, 5]  # type: ignore[attr-defined]
+
+
+def test_a_binding_leads_through_the_unpacking() -> None:
+    module = module_of("a, (b, c) = value\nd, *e = value\n")
+    bound = module.scopes.bound[module.tree]
+    assert (bound["c"][0].how, bound["c"][0].path) == ("assign", (1, 1))
+    assert bound["d"][0].how == bound["e"][0].how == "other"
+
+
+def test_a_builtin_is_one_only_where_nothing_else_has_its_name() -> None:
+    module = module_of("list(1)\ndef f(list):\n    return list(2)\n")
+    first, second = (call.func for call in module.nodes(ast.Call))
+    assert module.scopes.is_builtin(first, "list")
+    assert not module.scopes.is_builtin(second, "list")
