@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -22,6 +24,9 @@ BENCH = Path(__file__).parent.parent / ".bench"
 TREE = BENCH / "tree"
 OTHERS = BENCH / "venv"
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")
+LIMIT = 120
+"""Seconds after which a tool is stopped; its time is then a lower bound."""
+
 AST_GREP_PATTERN = "for $KEY in $DICT.keys():\n    $$$BODY"
 
 
@@ -36,13 +41,16 @@ class Tool:
     environment: dict[str, str] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     cpu: float = 0.0
+    was_stopped: bool = False
     peak_mb: float = 0.0
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--fast", action="store_true", help="without TorchFix and LibCST's runner, which take minutes")
+    parser.add_argument(
+        "--fast", action="store_true", help="without TorchFix and LibCST's runner, which take up to two minutes each"
+    )
     arguments = parser.parse_args()
     files, size = make_tree()
     make_environment()
@@ -102,18 +110,37 @@ def all_tools(repeat: int) -> list[Tool]:
 def measure(tool: Tool) -> None:
     """Run a tool once; its time, the processor time of all its processes, and its largest process."""
     tool.before()
-    environment = {**os.environ, **tool.environment}
     started = time.perf_counter()
     process = subprocess.Popen(
-        tool.command, cwd=TREE, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        tool.command,
+        cwd=TREE,
+        env={**os.environ, **tool.environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
-    _, status, usage = os.wait4(process.pid, 0)
+    status, usage = wait(process.pid, started + LIMIT)
     process.returncode = os.waitstatus_to_exitcode(status)
     tool.seconds.append(time.perf_counter() - started)
     tool.cpu = usage.ru_utime + usage.ru_stime
     tool.peak_mb = max(tool.peak_mb, usage.ru_maxrss / 1024)
-    if process.returncode not in (0, 1):
+    tool.was_stopped = process.returncode == -signal.SIGKILL
+    if process.returncode not in (0, 1) and not tool.was_stopped:
         sys.exit(f"{tool.name} failed with exit code {process.returncode}")
+    print(f"  {tool.name}: {tool.seconds[-1]:.2f} s", file=sys.stderr)
+
+
+def wait(pid: int, deadline: float) -> tuple[int, resource.struct_rusage]:
+    """Wait for a process; one that is still at it at the deadline is stopped, with all that it started."""
+    while time.perf_counter() < deadline:
+        done, status, usage = os.wait4(pid, os.WNOHANG)
+        if done:
+            return status, usage
+        time.sleep(0.005)
+    os.killpg(pid, signal.SIGKILL)
+    _, status, usage = os.wait4(pid, 0)
+    return status, usage
 
 
 def report(tools: list[Tool], files: int, size: int) -> None:
@@ -122,8 +149,10 @@ def report(tools: list[Tool], files: int, size: int) -> None:
     print(f"{'tool':<24}{'seconds':>9}{'ratio':>8}{'files/s':>10}{'CPU s':>8}{'peak MB':>9}{'runs':>6}")
     for tool in tools:
         seconds = statistics.median(tool.seconds)
+        bound = ">" if tool.was_stopped else " "
+        rate = f"{'<' if tool.was_stopped else ''}{files / seconds:.0f}"
         print(
-            f"{tool.name:<24}{seconds:>9.2f}{seconds / base:>8.2f}{files / seconds:>10.0f}"
+            f"{tool.name:<24}{bound}{seconds:>8.2f}{bound}{seconds / base:>7.2f}{rate:>10}"
             f"{tool.cpu:>8.1f}{tool.peak_mb:>9.0f}{len(tool.seconds):>6}"
         )
 
