@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -86,8 +87,6 @@ class Project:
 
     def mentions(self, name: str) -> list[str]:
         """The files in which this identifier occurs as a word: in code, in a string or in a comment."""
-        from bisect import bisect_right
-
         self.was_asked = True
         haystack, starts = self._haystack
         word = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
@@ -106,11 +105,23 @@ class Project:
 
     def matches(self, pattern: re.Pattern[bytes]) -> list[tuple[str, re.Match[bytes]]]:
         """Every match of a pattern in the bytes of all files, with the file that it begins in."""
-        from bisect import bisect_right
-
         self.was_asked = True
         haystack, starts = self._haystack
         return [(self.files[bisect_right(starts, m.start()) - 1], m) for m in pattern.finditer(haystack)]
+
+    def lines_matching(self, pattern: re.Pattern[bytes], *needles: bytes) -> list[tuple[str, re.Match[bytes]]]:
+        """Every match of a pattern at the start of a line that holds one of the needles, with its file."""
+        self.was_asked = True
+        haystack, starts = self._haystack
+        found: dict[int, re.Match[bytes]] = {}
+        for needle in needles:
+            position = haystack.find(needle)
+            while position >= 0:
+                line = haystack.rfind(b"\n", 0, position) + 1
+                if match := pattern.match(haystack, line):
+                    found[line] = match
+                position = haystack.find(needle, position + len(needle))
+        return [(self.files[bisect_right(starts, line) - 1], found[line]) for line in sorted(found)]
 
     def modules_mentioning(self, name: str) -> list[Module]:
         """The parsed files that mention a name. One that cannot be parsed raises: its uses cannot be seen."""

@@ -14,7 +14,7 @@ from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Definition, where
 from codemods.topics.keys.functions import sets_attribute
 
-TUPLE = re.compile(rb"""^([A-Za-z]\w*)[ \t]*(?::[^=\n]+)?=[ \t]*\(\s*["'][^()]*\)""", re.MULTILINE)
+TUPLE = re.compile(rb"""([A-Za-z]\w*)[ \t]*(?::[^=\n]+)?=[ \t]*\(\s*["'][^()]*\)""")
 IN_TESTS = re.compile(r"(?:^|/)(?:tests?/|test_[^/]*$|conftest\.py$)")
 
 
@@ -115,7 +115,7 @@ TUPLES: WeakKeyDictionary[Project, list[tuple[str, str, tuple[str, ...]]]] = Wea
 def all_tuples(project: Project) -> list[tuple[str, str, tuple[str, ...]]]:
     """What looks like a public constant of two or more strings, by one pass over the text of all files."""
     if project not in TUPLES:
-        matches = project.matches(TUPLE)
+        matches = project.lines_matching(TUPLE, b"= (", b"=(")
         read = ((path, match.group(1).decode(), read_strings(match.group())) for path, match in matches)
         TUPLES[project] = [(path, name, strings) for path, name, strings in read if len(strings) > 1]
     project.was_asked = True
