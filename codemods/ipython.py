@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from codemods.module import parse_any, parse_text
+from codemods.parse import parse_any, parse_text
 from codemods.source import blank_out
 
 PYTHON_CELLS = frozenset(

@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any, TypeVar, overload
 
 from codemods.imports import Imports
-from codemods.model import Edit, Finding, Safety, SourceError, Span
+from codemods.model import Edit, Finding, Safety, Span
+from codemods.parse import parse
 from codemods.scopes import Scopes
 from codemods.source import Source
 
@@ -272,37 +273,3 @@ class Module:
 
 def position(node: Any) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-
-
-def parse(source: Source) -> tuple[ast.Module, str]:
-    """The tree of a source, and the text of the same length that `ast` read."""
-    try:
-        return parse_any(source.parsed)
-    except SyntaxError as error:
-        raise SourceError(source.path, f"line {error.lineno}: {error.msg}") from error
-    except (RecursionError, MemoryError, ValueError) as error:
-        raise SourceError(source.path, f"cannot be parsed: {error or type(error).__name__}") from error
-
-
-def parse_any(text: str) -> tuple[ast.Module, str]:
-    """As `parse`. Syntax newer than the Python that runs this is read through LibCST."""
-    try:
-        return parse_text(text), text
-    except SyntaxError as error:
-        from codemods.newer_syntax import blank_newer_syntax
-
-        older = blank_newer_syntax(text)
-        if older is None:
-            raise
-        try:
-            return parse_text(older), older
-        except SyntaxError:
-            raise error from None
-
-
-def parse_text(text: str) -> ast.Module:
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from codemods.codemod import Codemod
 from codemods.foreign.blame import blamed_on
 from codemods.model import Finding, SourceError
-from codemods.module import Module, parse_text
+from codemods.module import Module
+from codemods.parse import parse_text
 from codemods.project import Project
 from codemods.rewrite.glance import BIG, glance
 from codemods.rewrite.suppress import Suppression, may_suppress, silence
