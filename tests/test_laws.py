@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemods import Finding
+from codemods.rewrite.glance import BIG
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.plan import plan
 from codemods.rewrite.undo import undo
@@ -127,6 +128,19 @@ def test_each_finding_can_be_undone_alone(case: Case, tmp_path: Path) -> None:
         undo(journal, [f"1.{index + 1}"])
         left = apply(case.before, findings[index + 1 :])
         assert {path: (tmp_path / path).read_bytes() for path in case.before} == left
+
+
+def padded(files: Files) -> Files:
+    """The same program with so much else in each file that it is only glanced at first."""
+    more = b"".join(b"\n\ndef padding_%d(x):\n    return x\n" % number for number in range(300))
+    return {path: raw.rstrip(b"\n") + b"\n" + more if path.endswith(".py") else raw for path, raw in files.items()}
+
+
+@plain_case
+def test_a_big_file_is_read_like_a_small_one(case: Case) -> None:
+    assert all(len(raw) > BIG for path, raw in padded(case.before).items() if path.endswith(".py"))
+    assert len(case.findings(padded(case.before))) == len(case.findings())
+    assert rewritten(case, padded(case.before)) == padded(case.after)
 
 
 @every_case

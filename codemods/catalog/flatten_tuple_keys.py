@@ -62,7 +62,8 @@ class FlattenTupleKeys(Codemod):
     Measured on torch 2.13.0, CPU, with 100 entries, read by key, by `.items()` or by `.values()`: nothing breaks the
     graph, and the number of recompiles is the same. A call whose graph does nothing took 25 to 28 us with pairs, the
     same with the shift, and 1 to 2 us less with a stride (up to 5 us less where the dict is also written). Expect
-    little: measure on your own code before you keep it.
+    little: measure on your own code before you keep it. Summed under inductor, 100 entries took 69 to 79 us a call
+    with either kind of key, and 17 us as one stacked tensor: where that fits, it is the better rewrite.
 
     `mode=document` keeps the pairs: a comment says so, and the functions that use the dict are kept out of compiled
     code. That splits the graph of whoever calls them, and fails under `fullgraph=True`.

@@ -1,4 +1,4 @@
-"""A first glance at a big file: only the functions in which something could be found, and what these call.
+"""A first glance at a big file: only the functions in which something could be found, who calls these, and whom.
 
 A codemod that says where in the bytes its findings could begin is asked about this part first. Only if it finds
 something there is the whole file parsed, and asked about again: the glance decides nothing but that.
@@ -55,6 +55,8 @@ def glance(raw: bytes, hits: Iterable[int]) -> bytes:
         by_name.setdefault(piece.name, []).append(piece)
     kept = {pieces[0], *(piece for piece in pieces if piece.text.startswith(ALWAYS))}
     fresh = {piece for piece in pieces if has_any(piece, marks)}
+    calls = sorted(calls_of({piece.name for piece in fresh if not piece.owner}, raw))
+    fresh |= {piece for piece in pieces if has_any(piece, calls)}
     for _ in range(STEPS):
         kept |= fresh
         words = {word for piece in fresh for word in piece.refers_to()} & by_name.keys()
@@ -62,6 +64,15 @@ def glance(raw: bytes, hits: Iterable[int]) -> bytes:
     kept |= fresh
     kept |= {piece.owner for piece in kept if piece.owner}
     return b"".join(piece.text for piece in pieces if piece in kept)
+
+
+def calls_of(names: set[bytes], raw: bytes) -> Iterator[int]:
+    """Where functions of these names may be called: what a function is given depends on its callers."""
+    for name in names - {b""}:
+        position = raw.find(name + b"(")
+        while position >= 0:
+            yield position
+            position = raw.find(name + b"(", position + 1)
 
 
 def cut(raw: bytes) -> Iterator[Piece]:

@@ -52,9 +52,17 @@ def references(definitions: Definitions, function: Place[ast.FunctionDef], modul
     found: list[Definition] = []
     for node in sorted([*names, *attributes], key=position):
         meant = definitions.statement(module, node)
-        if meant == function or (meant is None and may_be_anything(module, node)):
+        if is_same(meant, function) or (meant is None and may_be_anything(module, node)):
             found.append(Place(module, node))
     return found
+
+
+def is_same(meant: Definition | None, function: Place[ast.FunctionDef]) -> bool:
+    """Whether both are the same function. By name: at a first glance its file is there twice."""
+    if meant is None or not isinstance(meant.node, ast.FunctionDef):
+        return False
+    mine, theirs = ((place.module.path, place.module.symbol(place.node)) for place in (function, meant))
+    return mine == theirs
 
 
 def may_be_anything(module: Module, node: ast.AST) -> bool:
