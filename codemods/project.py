@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -70,58 +70,36 @@ class Project:
     # All files
 
     @cached_property
-    def _haystack(self) -> tuple[bytes, list[int]]:
-        """The bytes of all files in one piece, with the place where each begins. Every line ends in `\\n`."""
-        starts: list[int] = []
-        pieces: list[bytes] = []
-        length = 0
+    def _texts(self) -> list[tuple[str, bytes]]:
+        """Every file that can be read, with its bytes. Every line ends in `\\n`."""
+        texts: list[tuple[str, bytes]] = []
         for path in self.files:
-            starts.append(length)
-            try:
+            with suppress(SourceError):
                 raw = self.read(path).removeprefix(BOM_UTF8)
-            except SourceError:
-                raw = b""
-            pieces += [raw.replace(b"\r", b"\n") if b"\r" in raw else raw, b"\n"]
-            length += len(raw) + 1
-        return b"".join(pieces), starts
+                texts.append((path, raw.replace(b"\r", b"\n") if b"\r" in raw else raw))
+        return texts
 
     def mentions(self, name: str) -> list[str]:
         """The files in which this identifier occurs as a word: in code, in a string or in a comment."""
         self.was_asked = True
-        haystack, starts = self._haystack
-        word = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
         needle = name.encode()
-        found: list[str] = []
-        position = haystack.find(needle)
-        while position >= 0:
-            if word.match(haystack, position):
-                number = bisect_right(starts, position) - 1
-                found.append(self.files[number])
-                position = starts[number + 1] if number + 1 < len(starts) else len(haystack)
-            else:
-                position += 1
-            position = haystack.find(needle, position)
-        return found
+        word = re.compile(rb"(?<!\w)" + re.escape(needle) + rb"(?!\w)")
+        return [path for path, raw in self._texts if needle in raw and word.search(raw)]
 
     def matches(self, pattern: re.Pattern[bytes]) -> list[tuple[str, re.Match[bytes]]]:
-        """Every match of a pattern in the bytes of all files, with the file that it begins in."""
+        """Every match of a pattern in the bytes of all files, with its file."""
         self.was_asked = True
-        haystack, starts = self._haystack
-        return [(self.files[bisect_right(starts, m.start()) - 1], m) for m in pattern.finditer(haystack)]
+        return [(path, match) for path, raw in self._texts for match in pattern.finditer(raw)]
 
     def lines_matching(self, pattern: re.Pattern[bytes], *needles: bytes) -> list[tuple[str, re.Match[bytes]]]:
         """Every match of a pattern at the start of a line that holds one of the needles, with its file."""
         self.was_asked = True
-        haystack, starts = self._haystack
-        found: dict[int, re.Match[bytes]] = {}
-        for needle in needles:
-            position = haystack.find(needle)
-            while position >= 0:
-                line = haystack.rfind(b"\n", 0, position) + 1
-                if match := pattern.match(haystack, line):
-                    found[line] = match
-                position = haystack.find(needle, position + len(needle))
-        return [(self.files[bisect_right(starts, line) - 1], found[line]) for line in sorted(found)]
+        return [
+            (path, match)
+            for path, raw in self._texts
+            for line in sorted(lines_with(raw, needles))
+            if (match := pattern.match(raw, line))
+        ]
 
     def modules_mentioning(self, name: str) -> list[Module]:
         """The parsed files that mention a name. One that cannot be parsed raises: its uses cannot be seen."""
@@ -202,6 +180,17 @@ class Project:
                 except SourceError:
                     return True
         return False
+
+
+def lines_with(raw: bytes, needles: Iterable[bytes]) -> set[int]:
+    """Where the lines begin that hold one of the needles."""
+    found: set[int] = set()
+    for needle in needles:
+        position = raw.find(needle)
+        while position >= 0:
+            found.add(raw.rfind(b"\n", 0, position) + 1)
+            position = raw.find(needle, position + len(needle))
+    return found
 
 
 def running_imports(body: list[ast.stmt]) -> Iterable[ast.Import | ast.ImportFrom]:
