@@ -151,9 +151,9 @@ def report(tools: list[Tool], files: int, size: int) -> None:
         seconds = statistics.median(tool.seconds)
         bound = ">" if tool.was_stopped else " "
         rate = f"{'<' if tool.was_stopped else ''}{files / seconds:.0f}"
+        used = f"{'?':>8}{'?':>9}" if tool.was_stopped else f"{tool.cpu:>8.1f}{tool.peak_mb:>9.0f}"
         print(
-            f"{tool.name:<24}{bound}{seconds:>8.2f}{bound}{seconds / base:>7.2f}{rate:>10}"
-            f"{tool.cpu:>8.1f}{tool.peak_mb:>9.0f}{len(tool.seconds):>6}"
+            f"{tool.name:<24}{bound}{seconds:>8.2f}{bound}{seconds / base:>7.2f}{rate:>10}{used}{len(tool.seconds):>6}"
         )
 
 

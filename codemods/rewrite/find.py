@@ -38,6 +38,7 @@ def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | 
         interested = [codemod for codemod in codemods if codemod.may_hold(raw)]
         project.was_asked = False
         if not may_suppress(raw) and not is_worth_parsing(project, path, interested, raw):
+            check_text(path, raw)
             return FileResult(path, is_local=not project.was_asked)
         asked_at_a_glance = project.was_asked
         module = project.module(path, raw)
@@ -54,6 +55,12 @@ def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | 
     kept, suppressed, unused = silence(module, findings, codemods)
     said = "; ".join(errors)
     return FileResult(path, tuple(with_keys(module, kept)), suppressed, unused, said, not project.was_asked)
+
+
+def check_text(path: str, raw: bytes) -> None:
+    """Raise if a file that nobody parses is no text at all. What is ASCII without a NUL byte needs no closer look."""
+    if path.endswith(".py") and (b"\0" in raw or not raw.isascii()):
+        decode(path, raw)
 
 
 def is_worth_parsing(project: Project, path: str, interested: Sequence[Codemod], raw: bytes) -> bool:

@@ -89,3 +89,9 @@ def test_a_key_survives_edits_elsewhere(before: str, after: str) -> None:
 def test_a_finding_read_back_from_json_is_the_same() -> None:
     [finding] = ask("class C:\n    field: int = 0\n", RenameField(), others={"b.py": b"c.field\n"}).findings
     assert load_finding(dump_finding(finding)) == finding
+
+
+@pytest.mark.parametrize("raw", [b"x = 1\0\n", "x = 'd\xe9j\xe0'\n".encode("latin-1")])
+def test_what_is_no_text_is_an_error_even_if_no_codemod_is_interested(raw: bytes) -> None:
+    project = Project(Path(), ["a.py"], {"a.py": raw})
+    assert "line 1: " in find(project, "a.py", []).error
