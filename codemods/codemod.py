@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
-from codemods.model import Finding, FullgraphError
+from codemods.model import Finding, FullgraphError, Purpose
 from codemods.module import Module
 from codemods.project import Project
 
@@ -74,6 +74,10 @@ class Codemod:
         without a hit must never hold the beginning of a finding.
         """
         return None
+
+    def purposes(self) -> tuple[Purpose, ...]:
+        """What the rewrite changes on purpose, so that a proof can tell it from what it must not change."""
+        return ()
 
     def find(self, module: Module, project: Project) -> Iterable[Finding]:
         """Every finding in this module. Only what begins here: a use in another module belongs to its definition."""

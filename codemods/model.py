@@ -89,6 +89,15 @@ class Change:
     left_out: tuple[tuple[Finding, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """Something that a rewrite changes on purpose. `kind` `warning`: new ones, whose whole text matches `pattern`."""
+
+    kind: str
+    pattern: str
+    why: str
+
+
 class FullgraphError(Exception):
     """Something the user can act on; its text is the whole message."""
 

@@ -1,9 +1,10 @@
-"""The main flow: find, choose, plan, write. What is shown, asked and journaled is somebody else's work."""
+"""The main flow: find, choose, plan, prove, write. What is shown, asked and journaled is somebody else's work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -56,12 +57,24 @@ class Round:
 
 Scanner = Callable[[Tree], list[FileResult]]
 Writer = Callable[[Change], Run | None]
+Planner = Callable[[Sequence[Finding]], Change]
+Settler = Callable[[Change, Planner, Project], Change]
+"""Keeps of a change what may be written; it can plan parts of it anew."""
+
+
+def keep_all(change: Change, plan: Planner, project: Project) -> Change:
+    return change
 
 
 def fix(
-    tree: Tree, codemods: Sequence[Codemod], scanner: Scanner, reviewer: Reviewer, write: Writer
+    tree: Tree,
+    codemods: Sequence[Codemod],
+    scanner: Scanner,
+    reviewer: Reviewer,
+    write: Writer,
+    settle: Settler = keep_all,
 ) -> Iterator[Round]:
-    """Find, choose, plan and write; then meet again what could not be written in the same pass.
+    """Find, choose, plan, prove and write; then meet again what could not be written in the same pass.
 
     A dry run is the same with a `write` that writes nothing: later rounds then see the change laid over the files.
     """
@@ -69,7 +82,8 @@ def fix(
     results = scanner(tree)
     chosen = reviewer.choose([finding for result in results for finding in result.findings], project)
     for _ in range(ROUNDS):
-        change = plan_unchanged(chosen, project, codemods, tree)
+        planner = partial(plan_unchanged, project=project, codemods=codemods, tree=tree)
+        change = settle(planner(chosen), planner, project)
         yield Round(results, change, write(change) if change.applied else None)
         waiting = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
         if not change.applied or not waiting:

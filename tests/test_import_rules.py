@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +65,21 @@ def test_a_room_imports_only_from_rooms_below_it() -> None:
         for name in imports_of(file, at_top=True):
             if name.startswith("codemods"):
                 assert layer_of(module_name(file)) <= layer_of(name), f"{file} imports {name}"
+
+
+def test_the_validator_knows_nothing_of_codemods() -> None:
+    for file in sources("validate"):
+        names = {name.partition(".")[0] for name in imports_of(file, at_top=False)}
+        assert "codemods" not in names, file
+
+
+def test_help_loads_neither_the_validator_nor_the_page() -> None:
+    code = (
+        "import sys, codemods.ui.cli; "
+        "print([name for name in sys.modules if name.startswith(('validate', 'codemods.ui.verdict'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_codemods_do_not_import_each_other() -> None:

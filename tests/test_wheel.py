@@ -55,3 +55,12 @@ def test_explain_shows_the_fixture_that_the_wheel_brings_along(fullgraph: Path, 
     shown = run(fullgraph, "explain", "warn_on_device_migration", cwd=tmp_path).stdout
     assert "Left alone:" in shown
     assert "+++ b/" in shown
+
+
+def test_the_wheel_brings_the_page_of_a_verdict_and_its_schema(fullgraph: Path, tmp_path: Path) -> None:
+    code = (
+        "from codemods.ui.verdict_html import verdict_html; from codemods.ui.verdict_json import schema; "
+        "print(verdict_html([])[:15], schema()['title'])"
+    )
+    done = run(fullgraph.with_name("python"), "-c", code, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("<!doctype html> Verdict\n", "")

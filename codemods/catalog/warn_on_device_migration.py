@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding
+from codemods.model import Edit, Finding, Purpose
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.constructor import called, require_setting
@@ -83,6 +83,10 @@ class WarnOnDeviceMigration(Codemod):
 
     def may_hold(self, raw: bytes) -> bool:
         return super().may_hold(raw) and may_migrate(raw)
+
+    def purposes(self) -> tuple[Purpose, ...]:
+        told = r"\w+ migrates from \S+ to \S+; create it there to avoid the move\."
+        return (Purpose("warning", told, "the migration is announced"),)
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if module.imports.names_package("torch"):

@@ -18,6 +18,11 @@ EPILOG = (
     "Exit codes: 0 nothing found, or all fixed; 1 findings are left; 2 wrong usage, or a file that cannot be read; "
     "130 stopped by Ctrl-C."
 )
+PROOF_EPILOG = (
+    "A SCENARIO is a Python file (`fullgraph scenario new` writes one), module:function with stored calls (`fullgraph "
+    "capture`), or a test as tests/test_x.py::test_y. Exit codes: 0 proven, or neutral with --keep neutral; 3 different, "
+    "worse or neutral; 4 undecided."
+)
 
 
 class LineRanges(click.ParamType):  # type: ignore[type-arg]
@@ -163,6 +168,50 @@ def finding_options(command: F) -> F:
     return command
 
 
+def proof_options(command: F) -> F:
+    """The options that every command which proves something shares."""
+    decorators = [
+        click.option(
+            "--keep",
+            type=click.Choice(["proven", "neutral"]),
+            default="proven",
+            show_default=True,
+            help="neutral: also what is equivalent and no better.",
+        ),
+        click.option(
+            "--device",
+            default="auto",
+            show_default=True,
+            metavar="NAME",
+            help="auto, cpu, cuda, cuda:1, mps, xpu; fake-cuda (no values), second (two devices without a GPU).",
+        ),
+        click.option("--python", default="", metavar="PATH", help="The interpreter that has your torch."),
+        click.option("--mode", type=click.Choice(["default", "reduce-overhead", "max-autotune"])),
+        click.option("--backend", type=click.Choice(["inductor", "aot_eager", "eager"])),
+        click.option("--fullgraph", is_flag=True, help="Compile with fullgraph=True."),
+        click.option("--dynamic/--static", default=None, help="Compile with dynamic=True or False."),
+        click.option("--repeat", type=click.IntRange(0), default=0, help="Blocks of timing; 0: as many as are needed."),
+        click.option("--time-limit", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS"),
+        click.option("--signed-zero", is_flag=True, help="Tell -0.0 from 0.0."),
+        click.option("--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html"),
+    ]
+    for decorate in reversed(decorators):
+        command = decorate(command)
+    return command
+
+
+def proof_request(scenarios: tuple[str, ...], form: str, quiet: bool, color: str, given: dict[str, Any]) -> Any:
+    """The options of `proof_options`, taken out of all that were given."""
+    from codemods.ui.proof import ProofRequest
+    from validate.model import Settings
+
+    keep, report = given.pop("keep"), given.pop("report")
+    names = ("device", "python", "mode", "backend", "fullgraph", "dynamic", "repeat", "time_limit", "signed_zero")
+    wanted = {name: given.pop(name) for name in names}
+    settings = Settings(**{name: value for name, value in wanted.items() if value is not None})
+    return ProofRequest(scenarios, settings, keep == "neutral", report, form, quiet, color)
+
+
 @click.group(cls=Answers, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="fullgraph")
 def main() -> None:
@@ -178,18 +227,64 @@ def check(**given: Any) -> None:
     sys.exit(check(Request(**given)))
 
 
-@main.command(epilog=EPILOG)
+@main.command(epilog=f"{EPILOG} With --prove: {PROOF_EPILOG}")
 @finding_options
 @click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Write without asking.")
 @click.option("--unsafe", is_flag=True, help="With --yes or --diff: include what may change behaviour.")
-def fix(diff: bool, yes: bool, unsafe: bool, **given: Any) -> None:
+@click.option(
+    "--prove", "scenarios", multiple=True, metavar="SCENARIO", help="Write only what this proves (repeatable)."
+)
+@proof_options
+@click.pass_context
+def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: tuple[str, ...], **given: Any) -> None:
     """Rewrite findings in PATHS: asks about each on a terminal, else prints the patch."""
     from codemods.ui.commands import Request, fix
 
     if diff and yes:
         raise click.UsageError("--diff writes nothing and --yes writes: give one of them")
-    sys.exit(fix(Request(**given), diff=diff, yes=yes, unsafe=unsafe))
+    if not scenarios and (idle := proof_flags_given(ctx)):
+        raise click.UsageError(f"{idle} is for --prove SCENARIO")
+    proof = proof_request(scenarios, given["form"], given["quiet"], given["color"], given)
+    sys.exit(fix(Request(**given), diff=diff, yes=yes, unsafe=unsafe, proof=proof if scenarios else None))
+
+
+def proof_flags_given(ctx: click.Context) -> str:
+    """The first option on the command line that means nothing without a scenario."""
+    names = (option.name for option in prove.params if isinstance(option, click.Option))
+    shared = (name for name in names if name not in ("form", "quiet", "color", "revision", "run", "path"))
+    given = (n for n in shared if n and ctx.get_parameter_source(n) is click.core.ParameterSource.COMMANDLINE)
+    return next((f"--{name.replace('_', '-')}" for name in given), "")
+
+
+@main.command(epilog=PROOF_EPILOG)
+@click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
+@click.option("--before", "revision", default="", metavar="REVISION", help="Compare with this git revision.")
+@click.option("--run", type=click.IntRange(1), help="Compare with the files before this run of `fullgraph log`.")
+@click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
+@proof_options
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--quiet", "-q", is_flag=True, help="No progress line.")
+@color_option
+def prove(
+    scenarios: tuple[str, ...],
+    revision: str,
+    run: int | None,
+    path: Path,
+    form: str,
+    quiet: bool,
+    color: str,
+    **given: Any,
+) -> None:
+    """Run SCENARIO on the files as they were and as they are, and say what got better.
+
+    As they were: before the last `fullgraph fix`, else at git's HEAD, unless --before or --run says otherwise.
+    """
+    from codemods.ui.proof import prove_history
+
+    if revision and run:
+        raise click.UsageError("--before and --run name two different pasts: give one of them")
+    sys.exit(prove_history(proof_request(scenarios, form, quiet, color, given), revision, run or 0, path))
 
 
 @main.command("list")

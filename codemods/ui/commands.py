@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
@@ -17,14 +17,20 @@ from codemods.project import Project
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.walk import Tree, plant_trees
-from codemods.run import Filter, Reviewer, Scanner, leave_unwritable, scanner_for, writer_for
+from codemods.run import Filter, Reviewer, Scanner, keep_all, leave_unwritable, scanner_for, writer_for
 from codemods.run import fix as fix_tree
 from codemods.ui.config import Config, choose_codemods, parse_options, read_config
 from codemods.ui.report import Report, shown_path
 from codemods.ui.terminal import ProgressLine, is_terminal, use_color
+from validate.model import ValidateError
+
+if TYPE_CHECKING:
+    from codemods.ui.proof import ProofRequest
 
 STOPPED = 130
 """The exit code after Ctrl-C, as shells have it."""
+
+UNDECIDED = 4
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ def check(request: Request) -> int:
     return show(report, request)
 
 
-def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool) -> int:
+def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRequest | None = None) -> int:
     """Rewrite what the reviewer accepts; the exit code."""
     is_interactive = request.form == "text" and is_terminal(sys.stdin) and is_terminal(sys.stdout)
     is_dry = diff or not (yes or is_interactive)
@@ -96,16 +102,30 @@ def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool) -> int:
         with told(report):
             for job in jobs_for(request, report):
                 with told(report):
-                    fix_job(job, report, reviewer_of(job))
+                    fix_job(job, report, reviewer_of(job), proof)
     except KeyboardInterrupt:
         return say_stopped(report)
+    except ValidateError as error:
+        click.echo(f"fullgraph: undecided: {error}", err=True)
+        return UNDECIDED
     if is_dry and not diff and not request.quiet and report.patch:
         report.notices.append("nothing is written without --yes or a terminal to ask on; this is the patch")
+    if proof and proof.report and report.verdicts:
+        from codemods.ui.proof import write_report
+
+        write_report(proof.report, report.verdicts)
     return show(report, request)
 
 
-def fix_job(job: Job, report: Report, reviewer: Chooser) -> None:
+def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | None) -> None:
     """One project. What was written is in the report even if a later round fails."""
+    settle = keep_all
+    if proof:
+        from codemods.ui.proof import prover_for
+
+        prover = prover_for(proof, job.codemods, report.verdicts)
+        settle = prover.settle
+        report.keep_neutral = proof.keep_neutral
 
     def scanner(tree: Tree) -> list[FileResult]:
         results, barred = leave_unwritable(job.scanner(tree), tree.root)
@@ -114,7 +134,7 @@ def fix_job(job: Job, report: Report, reviewer: Chooser) -> None:
 
     journal = None if report.is_dry else Journal(job.tree.root)
     look = job.scanner if report.is_dry else scanner
-    for done in fix_tree(job.tree, job.codemods, look, reviewer, writer_for(journal)):
+    for done in fix_tree(job.tree, job.codemods, look, reviewer, writer_for(journal), settle):
         report.add_round(job.tree, done, reviewer.why_left)
 
 

@@ -14,6 +14,8 @@ from codemods.rewrite.diff import patch
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.walk import Tree
 from codemods.run import Round
+from validate.judge import combined, exit_code
+from validate.model import Verdict
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,15 @@ class Report:
     after: dict[Path, bytes] = field(default_factory=dict)
     files: int = 0
     suppressed: int = 0
+    verdicts: list[Verdict] = field(default_factory=list)
+    keep_neutral: bool = False
 
     @property
     def exit_code(self) -> int:
         if self.errors:
             return 2
+        if self.verdicts and (code := exit_code(combined(self.verdicts), self.keep_neutral)):
+            return code
         is_open = any(line.outcome != FIXED for line in self.lines) or bool(self.is_dry and self.patch)
         return 1 if is_open else 0
 

@@ -32,7 +32,14 @@ def as_json(report: Report) -> dict[str, Any]:
             for root, run, findings, files in report.runs
         ],
         "patch": report.patch.decode(errors="replace"),
+        **({"proofs": proofs_as_json(report)} if report.verdicts else {}),
     }
+
+
+def proofs_as_json(report: Report) -> list[dict[str, Any]]:
+    from codemods.ui.verdict_json import verdict_as_json
+
+    return [verdict_as_json(verdict) for verdict in report.verdicts]
 
 
 def line_as_json(line: Line) -> dict[str, Any]:

@@ -23,6 +23,10 @@ def render(report: Report, *, quiet: bool, color: bool) -> None:
     else:
         for line in worth_telling(report):
             click.echo("\n".join(line_text(line, quiet, color)))
+    if report.verdicts:
+        from codemods.ui.verdict_text import verdict_text
+
+        click.echo(verdict_text(report.verdicts, color), nl=False, err=report.is_dry)
     for place, reason in report.errors:
         click.echo(f"{place}: error: {reason}" if place else f"fullgraph: {reason}", err=True)
     if not quiet:

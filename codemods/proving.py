@@ -1,0 +1,88 @@
+"""Between planning and writing: what a change may keep of itself once it has been proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from codemods.model import Change, Edit, Finding
+from codemods.project import Project
+from codemods.source import decode
+from validate.exercised import did_run
+from validate.judge import combined
+from validate.model import Ruling, Verdict
+
+Prove = Callable[[Change, Project], Sequence[Verdict]]
+"""Runs the scenarios on a change of a project: a verdict each."""
+
+Plan = Callable[[Sequence[Finding]], Change]
+HARM = (Ruling.DIFFERENT, Ruling.WORSE)
+
+
+@dataclass
+class Prover:
+    """Keeps of a change what the scenarios prove; `verdicts` are those that decided something."""
+
+    prove: Prove
+    keep_neutral: bool
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    def settle(self, change: Change, plan: Plan, project: Project) -> Change:
+        """The part of the change that may be written; the rest is left out with the reason."""
+        if not change.applied:
+            return change
+        refused: list[tuple[Finding, str]] = []
+        kept = self._keep(change.applied, plan, project, refused)
+        settled = change if kept == change.applied else plan(kept)
+        return replace(settled, left_out=(*change.left_out, *refused))
+
+    def _keep(
+        self, findings: tuple[Finding, ...], plan: Plan, project: Project, refused: list[tuple[Finding, str]]
+    ) -> tuple[Finding, ...]:
+        """All of the findings if they are proven together; if they do harm, what is left of each half."""
+        change = plan(findings)
+        verdicts = self.prove(change, project)
+        if self._allows(verdicts):
+            self.verdicts += verdicts
+            idle = [f for f in findings if len(findings) > 1 and not is_exercised(f, change, verdicts)]
+            refused += [(finding, "not written: no scenario runs the lines that it changes") for finding in idle]
+            return tuple(finding for finding in findings if finding not in idle)
+        if len(findings) == 1 or combined(verdicts) not in HARM:
+            self.verdicts += verdicts
+            refused += [(finding, why_not(verdicts)) for finding in findings]
+            return ()
+        middle = len(findings) // 2
+        first = self._keep(findings[:middle], plan, project, refused)
+        second = self._keep(findings[middle:], plan, project, refused)
+        if first and second and not self._allows(together := self.prove(plan((*first, *second)), project)):
+            refused += [(finding, f"{why_not(together)} (together with others)") for finding in second]
+            return first
+        return (*first, *second)
+
+    def _allows(self, verdicts: Sequence[Verdict]) -> bool:
+        ruling = combined(verdicts)
+        return ruling is Ruling.PROVEN or (ruling is Ruling.NEUTRAL and self.keep_neutral)
+
+
+def why_not(verdicts: Sequence[Verdict]) -> str:
+    """`not written: different: ...`, in the words of the verdict that decided."""
+    ruling = combined(verdicts)
+    sentence = next((verdict.sentence for verdict in verdicts if verdict.ruling is ruling), "")
+    advice = " (--keep neutral writes it)" if ruling is Ruling.NEUTRAL else ""
+    return f"not written: {ruling.value}: {sentence}{advice}"
+
+
+def is_exercised(finding: Finding, change: Change, verdicts: Sequence[Verdict]) -> bool:
+    """Whether some scenario ran a line that the finding changes. What serves others, as an import, does not count."""
+    answers = [
+        answer for edit in finding.edits for verdict in verdicts if (answer := ran(edit, change, verdict)) is not None
+    ]
+    return not answers or any(answers)
+
+
+def ran(edit: Edit, change: Change, verdict: Verdict) -> bool | None:
+    raw = change.before[edit.path]
+    text = decode(edit.path, raw).text
+    first = text.count("\n", 0, edit.span.start) + 1
+    last = first + text.count("\n", edit.span.start, max(edit.span.start, edit.span.end - 1))
+    return did_run(edit.path, raw, range(first, last + 1), verdict.before.ran.get(edit.path, ()))

@@ -1,0 +1,147 @@
+"""What `prove` does, and how `fix --prove` asks for it: the command line in, verdicts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from codemods.codemod import Codemod
+from codemods.model import Change, FullgraphError
+from codemods.project import Project
+from codemods.proving import Prover
+from codemods.registry import all_codemods
+from codemods.rewrite.diff import patch
+from codemods.rewrite.earlier import Earlier, earlier
+from codemods.rewrite.journal import Journal
+from codemods.rewrite.walk import find_root
+from codemods.ui.commands import UNDECIDED
+from codemods.ui.config import read_config
+from codemods.ui.stage_line import StageLine
+from codemods.ui.terminal import use_color
+from codemods.ui.verdict_text import verdict_text
+from validate.judge import combined, exit_code
+from validate.model import Declared, Settings, Sides, ValidateError, Verdict
+from validate.prove import prove
+from validate.scenario import read_scenario
+
+
+@dataclass(frozen=True)
+class ProofRequest:
+    """What to prove with, as the command line gives it."""
+
+    scenarios: tuple[str, ...]
+    settings: Settings
+    keep_neutral: bool
+    report: Path | None
+    form: str
+    quiet: bool
+    color: str
+
+
+def prove_history(request: ProofRequest, revision: str, run: int, path: Path) -> int:
+    """`fullgraph prove`: the files on disk against what they were; the exit code."""
+    root = find_root(path)
+    with undecided():
+        was = earlier(root, revision, run)
+        sides, notices = sides_since(root, was)
+        verdicts = prove_all(request, sides, declared_since(root, was), notices)
+        return tell(request, verdicts)
+
+
+def sides_since(root: Path, was: Earlier) -> tuple[Sides, list[str]]:
+    now = {path: read_if_there(root / path) for path in was.files}
+    sides = Sides(root, was.files, now)
+    if not sides.paths():
+        raise FullgraphError(f"no Python file is different from what it was {was.name}: there is nothing to prove")
+    notices = [f"before: the files {was.name}; after: the files on disk ({', '.join(sides.paths()[:5])})"]
+    if was.others:
+        notices.append(
+            f"the same on both sides although changed: {', '.join(was.others[:5])} (only Python is laid over)"
+        )
+    return sides, notices
+
+
+def read_if_there(file: Path) -> bytes | None:
+    return file.read_bytes() if file.is_file() else None
+
+
+def declared_since(root: Path, was: Earlier) -> list[Declared]:
+    """What the codemods of the runs in question change on purpose."""
+    journal = Journal(root)
+    names = {finding.codemod for number in was.runs for finding in journal.run(number).findings}
+    options = read_config(root).options
+    known = all_codemods()
+    return declared_by([known[name](options.get(name, {})) for name in sorted(names) if name in known])
+
+
+def declared_by(codemods: Sequence[Codemod]) -> list[Declared]:
+    return [Declared(p.kind, p.pattern, f"{c.name}: {p.why}") for c in codemods for p in c.purposes()]
+
+
+def prover_for(request: ProofRequest, codemods: Sequence[Codemod], verdicts: list[Verdict]) -> Prover:
+    """The step of `fix` between planning and writing; `verdicts` gets those that decided something."""
+
+    def prove_change(change: Change, project: Project) -> list[Verdict]:
+        used = {finding.codemod for finding in change.applied}
+        sides = Sides(project.root, {**project.overlay, **change.before}, {**project.overlay, **change.after})
+        return prove_all(request, sides, declared_by([one for one in codemods if one.name in used]), [])
+
+    return Prover(prove_change, request.keep_neutral, verdicts)
+
+
+def prove_all(
+    request: ProofRequest, sides: Sides, declared: Sequence[Declared], notices: Sequence[str]
+) -> list[Verdict]:
+    """Every scenario on the two sides."""
+    from platformdirs import user_cache_path
+
+    line = StageLine(request.quiet)
+    verdicts = []
+    changed = sides.paths()
+    texts = ({path: side.get(path) or b"" for path in changed} for side in (sides.before, sides.after))
+    diff = patch(*texts).decode(errors="replace")
+    cache = user_cache_path("fullgraph") / "inductor"
+    try:
+        for text in request.scenarios:
+            scenario = read_scenario(text, sides.root)
+            found = prove(scenario, sides, request.settings, declared=declared, progress=line, cache=cache)
+            verdicts.append(replace(found, diff=diff, notices=(*notices, *found.notices)))
+    finally:
+        line.finish()
+    return verdicts
+
+
+def tell(request: ProofRequest, verdicts: Sequence[Verdict]) -> int:
+    """Show the verdicts and write the report; the exit code."""
+    if request.report:
+        write_report(request.report, verdicts)
+    if request.form == "json":
+        import json
+
+        from codemods.ui.verdict_json import verdicts_as_json
+
+        click.echo(json.dumps(verdicts_as_json(verdicts, request.keep_neutral), indent=2))
+    else:
+        click.echo(verdict_text(verdicts, use_color(request.color)), nl=False)
+    return exit_code(combined(verdicts), request.keep_neutral)
+
+
+def write_report(file: Path, verdicts: Sequence[Verdict]) -> None:
+    from codemods.ui.verdict_html import verdict_html
+
+    file.write_text(verdict_html(verdicts), encoding="utf-8")
+    click.echo(f"fullgraph: the report is in {file}", err=True)
+
+
+@contextmanager
+def undecided() -> Iterator[None]:
+    """What cannot be proven for a reason that the user can act on is one line and exit code 4."""
+    try:
+        yield
+    except (ValidateError, FullgraphError) as error:
+        click.echo(f"fullgraph: undecided: {error}", err=True)
+        raise SystemExit(UNDECIDED) from None

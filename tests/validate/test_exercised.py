@@ -1,0 +1,92 @@
+"""What a scenario never runs, it says nothing about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from validate.exercised import changed_places, never_ran
+from validate.model import Sides
+
+BEFORE = """import torch
+
+
+def used(x):
+    y = x + 1
+    return y
+
+
+def unused(x):
+    return x
+"""
+
+
+def sides(after: str, before: str = BEFORE) -> Sides:
+    return Sides(Path("/"), {"m.py": before.encode()}, {"m.py": after.encode()})
+
+
+def idle(changed: Sides, after: list[int], before: list[int] | None = None) -> list[tuple[str, int]]:
+    places, _ = never_ran(changed, {"after": {"m.py": after}, "before": {"m.py": before or []}})
+    return [(place.side, place.first) for place in places]
+
+
+def test_a_changed_line_that_ran_is_exercised() -> None:
+    changed = sides(BEFORE.replace("x + 1", "x + 2"))
+    assert idle(changed, [5, 6]) == []
+    assert idle(changed, [-1, -4, -9]) == [("after", 5)]
+
+
+def test_a_line_that_was_only_taken_away_must_have_run_before() -> None:
+    changed = sides(BEFORE.replace("    y = x + 1\n", "").replace("return y", "return x"))
+    assert idle(changed, [5]) == []
+    gone = sides("def f(x):\n    return x\n", "def f(x):\n    print(x)\n    return x\n")
+    assert idle(gone, [2], [3]) == [("before", 2)]
+    assert idle(gone, [2], [2, 3]) == []
+
+
+def test_a_decorator_counts_only_when_the_function_ran() -> None:
+    changed = sides(BEFORE.replace("def used", "@torch.compiler.disable\ndef used"))
+    assert idle(changed, [-4, -5]) == [("after", 4)]
+    assert idle(changed, [6, 7]) == []
+
+
+def test_a_docstring_counts_only_when_the_function_ran() -> None:
+    changed = sides(BEFORE.replace("    y = x", '    """Say more."""\n    y = x'))
+    assert idle(changed, [-4]) == [("after", 5)]
+    assert idle(changed, [6]) == []
+
+
+def test_an_import_serves_others_and_does_not_count() -> None:
+    changed = sides(
+        BEFORE.replace("import torch\n", "import math\nimport torch\n").replace("return x\n", "return -x\n")
+    )
+    assert idle(changed, [-1, -2, 6, 7]) == [("after", 11)]
+
+
+def test_a_module_that_changes_only_at_its_top_level_is_exercised_by_the_import() -> None:
+    changed = sides(BEFORE.replace("import torch\n", "import torch\nN = 3\n"))
+    assert idle(changed, [-1, -2]) == []
+    assert idle(changed, []) == [("after", 2)]
+
+
+def test_comments_and_blank_lines_are_no_places() -> None:
+    assert changed_places(sides(BEFORE.replace("    y = x", "    # more\n\n    y = x"))) == []
+
+
+def test_a_statement_over_several_lines_ran_if_its_first_line_did() -> None:
+    before = "def f(x):\n    return g(\n        x,\n        1,\n    )\n"
+    changed = sides(before.replace("1,", "2,"), before)
+    assert idle(changed, [2]) == []
+    assert idle(changed, []) == [("after", 4)]
+
+
+def test_an_inner_function_that_is_never_called_is_idle_though_its_outer_one_ran() -> None:
+    before = "def f(x):\n    def g():\n        return 1\n    return x\n"
+    changed = sides(before.replace("return 1", "return 2"), before)
+    assert idle(changed, [2, 4]) == [("after", 3)]
+
+
+@pytest.mark.parametrize("text", ["def f(:\n", "\x00", ""])
+def test_text_that_does_not_parse_has_places_all_the_same(text: str) -> None:
+    assert len(changed_places(sides("def f(x):\n    return x\n", text))) == 1

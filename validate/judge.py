@@ -1,0 +1,205 @@
+"""From two measurements to a ruling, with the numbers that decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from validate.model import Difference, Measurement, Ratio, Reason, Ruling, Verdict
+
+BETTER, WORSE, SAME, DIFFERENT, UNKNOWN = "better", "worse", "same", "different", "unknown"
+WEIGHTY = {"equivalence", "compiles", "breaks", "fullgraph", "recompiles", "host reads", "compiled"}
+"""A loss in one of these is never made up for by a gain elsewhere."""
+
+MARGIN = 1.02
+"""Two processes that run the same code differ by so much for no reason; an interval must lie beyond it."""
+
+COLD_MARGIN = 1.1
+GUARD_MARGIN, GUARD_FLOOR_US = 1.2, 1.0
+MEMORY_MARGIN, MEMORY_FLOOR = 1.25, 32 * 2**20
+
+
+@dataclass
+class Evidence:
+    """All that the stages brought home."""
+
+    before: Measurement = field(default_factory=lambda: Measurement("before"))
+    after: Measurement = field(default_factory=lambda: Measurement("after"))
+    differences: list[Difference] = field(default_factory=list)
+    ratios: dict[str, Ratio] = field(default_factory=dict)
+    compile_failures: dict[str, str] = field(default_factory=dict)
+    """By side: why compiled code failed where plain code did not."""
+
+    is_valueless: bool = False
+    """Whether the device only traces, so that nothing could be compared."""
+
+    notices: list[str] = field(default_factory=list)
+    doubts: list[Reason] = field(default_factory=list)
+    """What makes it impossible to decide; one is enough."""
+
+    def doubt(self, name: str, text: str) -> None:
+        self.doubts.append(Reason(name, text, UNKNOWN))
+
+
+IDLE = "idle"
+"""The name of the doubt that the scenario does not run what was changed."""
+
+
+def judge(evidence: Evidence) -> tuple[Ruling, tuple[Reason, ...]]:
+    """The ruling, and every reason for it in order of weight."""
+    if failed := told_outcomes(evidence):
+        return failed
+    if evidence.differences:
+        return Ruling.DIFFERENT, (Reason("equivalence", tell_difference(evidence.differences[0]), DIFFERENT),)
+    if evidence.doubts:
+        return Ruling.UNDECIDED, tuple(evidence.doubts)
+    reasons = tuple(compare_numbers(evidence))
+    return Ruling.UNDECIDED if evidence.is_valueless else rule(reasons), reasons
+
+
+def rule(reasons: Sequence[Reason]) -> Ruling:
+    better = {reason.name for reason in reasons if reason.tendency == BETTER}
+    worse = {reason.name for reason in reasons if reason.tendency == WORSE}
+    if worse & WEIGHTY or (worse and not better & WEIGHTY):
+        return Ruling.WORSE
+    return Ruling.PROVEN if better else Ruling.NEUTRAL
+
+
+def told_outcomes(evidence: Evidence) -> tuple[Ruling, tuple[Reason, ...]] | None:
+    """What follows when a side did not come to its end: alone it is a difference, both together decide nothing."""
+    before, after = evidence.before.outcome, evidence.after.outcome
+    failed = [(side, outcome) for side, outcome in (("before", before), ("after", after)) if outcome.kind != "ok"]
+    if not failed:
+        return None
+    reasons = tuple(
+        Reason("outcome", f"{side}: {outcome.kind} in the stage {outcome.stage}: {last_line(outcome.text)}", DIFFERENT)
+        for side, outcome in failed
+    )
+    return (Ruling.UNDECIDED if len(failed) == 2 else Ruling.DIFFERENT), reasons
+
+
+def last_line(text: str) -> str:
+    """Of a traceback, what was raised."""
+    return (text.strip().splitlines() or [""])[-1]
+
+
+def tell_difference(difference: Difference) -> str:
+    sides = {
+        "eager": "before and after differ",
+        "compiled": "before and after differ once compiled",
+        "before": "before, compiled and eager differ",
+        "after": "after, compiled and eager differ",
+    }[difference.between]
+    error = f"; {difference.error}" if difference.error else ""
+    return (
+        f"{sides} in {difference.case}: {difference.path} has another {difference.what}: "
+        f"{difference.first} / {difference.second}{error}"
+    )
+
+
+def compare_numbers(evidence: Evidence) -> Iterator[Reason]:
+    before, after = evidence.before, evidence.after
+    cases = len(after.cases)
+    shown = f"{cases} {'case' if cases == 1 else 'cases'}"
+    if evidence.is_valueless:
+        yield Reason("equivalence", f"not compared: this device has no values ({shown})", UNKNOWN)
+    else:
+        yield Reason("equivalence", f"equivalent on {shown}", SAME)
+    yield from compare_compiling(evidence)
+    yield from compare_counts("breaks", "graph breaks", before.breaks, after.breaks)
+    if before.fullgraph is not None and after.fullgraph is not None:
+        yield compare_flags("fullgraph", "fullgraph=True compiles", before.fullgraph, after.fullgraph)
+    yield from compare_counts("recompiles", "recompiles", before.recompiles, after.recompiles)
+    reads = [
+        None if side.syncs is None else [s for s in side.syncs for _ in range(s.count)] for side in (before, after)
+    ]
+    yield from compare_counts("host reads", "host reads", *reads)
+    moves = [
+        None if side.moves is None else [m for m in side.moves for _ in range(m.count)] for side in (before, after)
+    ]
+    if any(moves):
+        yield from compare_counts("moves", "moves between devices", *moves)
+    for name, text in (("compiled", "compiled pass"), ("eager", "eager pass"), ("cold start", "cold start")):
+        if name in evidence.ratios:
+            yield compare_speed(name, text, evidence.ratios[name])
+    yield from compare_guards(before, after)
+    yield from compare_memory(before, after)
+
+
+def compare_compiling(evidence: Evidence) -> Iterator[Reason]:
+    failed = evidence.compile_failures
+    if failed:
+        flag = compare_flags("compiles", "compiles", "before" not in failed, "after" not in failed)
+        why = failed.get("after") or failed.get("before", "")
+        yield Reason(flag.name, f"{flag.text} ({why})", flag.tendency)
+
+
+def compare_counts(
+    name: str, text: str, before: Sequence[object] | None, after: Sequence[object] | None
+) -> Iterator[Reason]:
+    if before is None or after is None:
+        return
+    first, second = len(before), len(after)
+    shown = f"{text} {first} > {second}" if first != second else f"{text} {first}"
+    yield Reason(name, shown, BETTER if second < first else WORSE if second > first else SAME)
+
+
+def compare_flags(name: str, text: str, before: bool, after: bool) -> Reason:
+    words = {True: "yes", False: "no"}
+    shown = f"{text}: {words[before]} > {words[after]}" if before != after else f"{text}: {words[after]}"
+    return Reason(name, shown, SAME if before == after else BETTER if after else WORSE)
+
+
+def compare_speed(name: str, text: str, ratio: Ratio) -> Reason:
+    """Faster or slower only if the whole interval says so, and by more than two runs of the same code would differ."""
+    margin = COLD_MARGIN if name == "cold start" else MARGIN
+    if ratio.low > margin:
+        return Reason(name, f"{text} {ratio.ratio:.2f}x faster [{ratio.low:.2f}, {ratio.high:.2f}]", BETTER)
+    if ratio.high < 1 / margin:
+        shown = f"{1 / ratio.ratio:.2f}x slower [{1 / ratio.high:.2f}, {1 / ratio.low:.2f}]"
+        return Reason(name, f"{text} {shown}", WORSE)
+    return Reason(name, f"{text} the same [{ratio.low:.2f}, {ratio.high:.2f}]", SAME)
+
+
+def compare_guards(before: Measurement, after: Measurement) -> Iterator[Reason]:
+    first, second = before.guard_us, after.guard_us
+    if first is None or second is None:
+        return
+    shown = f"guard time {first:.1f} > {second:.1f} us"
+    if max(first, second) - min(first, second) < GUARD_FLOOR_US or max(first, second) < GUARD_MARGIN * min(
+        first, second
+    ):
+        yield Reason("guards", f"guard time {second:.1f} us", SAME)
+    else:
+        yield Reason("guards", shown, BETTER if second < first else WORSE)
+
+
+def compare_memory(before: Measurement, after: Measurement) -> Iterator[Reason]:
+    first, second = before.peak_bytes, after.peak_bytes
+    if first is None or second is None:
+        return
+    more, less = max(first, second), min(first, second)
+    if more - less < MEMORY_FLOOR or more < MEMORY_MARGIN * less:
+        return
+    shown = f"peak memory {first / 2**20:.0f} > {second / 2**20:.0f} MB"
+    yield Reason("memory", shown, BETTER if second < first else WORSE)
+
+
+def combined(verdicts: Sequence[Verdict]) -> Ruling:
+    """What several scenarios say together. One that does not run the change says nothing, unless none does."""
+    telling = [verdict.ruling for verdict in verdicts if not is_idle(verdict)]
+    for ruling in (Ruling.DIFFERENT, Ruling.WORSE, Ruling.UNDECIDED, Ruling.PROVEN, Ruling.NEUTRAL):
+        if ruling in telling:
+            return ruling
+    return Ruling.UNDECIDED
+
+
+def is_idle(verdict: Verdict) -> bool:
+    return any(reason.name == IDLE for reason in verdict.reasons)
+
+
+def exit_code(ruling: Ruling, keep_neutral: bool) -> int:
+    """0 may be written, 3 may not, 4 nobody knows."""
+    if ruling is Ruling.UNDECIDED:
+        return 4
+    return 0 if ruling is Ruling.PROVEN or (ruling is Ruling.NEUTRAL and keep_neutral) else 3

@@ -1,0 +1,188 @@
+"""The two sides of a proof: alive at once, asked together, and measured in turns."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from validate.judge import COLD_MARGIN
+from validate.launch import Deadline, Died, Refused, Worker
+from validate.model import Outcome, Ratio, Scenario, Settings, Sides
+from validate.statistics import ratio_of
+
+Progress = Callable[[str, str], None]
+"""Told the stage and what is being done in it."""
+
+SIDES = ("before", "after")
+MEASURING = ("syncs", "graphs", "warm_up", "cold", "prepare", "block")
+"""Stages that only count and time: what fails there is missing from the verdict, and no difference."""
+
+BLOCK_SECONDS = 0.04
+FEWEST_BLOCKS = 12
+MOST_BLOCKS = 150
+COLD_STARTS = 6
+NARROW = 1.02
+"""An interval whose ends are closer than this ratio is narrow enough."""
+
+
+class Pair:
+    """A worker for each side. A side that fails has an outcome, and is not asked again."""
+
+    def __init__(
+        self, python: str, scenario: Scenario, sides: Sides, settings: Settings, scratch: Path, progress: Progress
+    ) -> None:
+        self.python = python
+        self.scenario = scenario
+        self.sides = sides
+        self.settings = settings
+        self.scratch = scratch
+        self.progress = progress
+        self.deadline = Deadline(settings.time_limit)
+        self.outcomes: dict[str, Outcome] = {}
+        self.gaps: list[str] = []
+        """Measurements that failed, and say nothing about the code: what, and why."""
+
+        self.refusals: dict[str, Refused] = {}
+        self.workers: dict[str, Worker] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Pair:
+        for side in SIDES:
+            worker = Worker(self.python, side, self.sides.root, self.scratch)
+            self.workers[side] = self._stack.enter_context(worker)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.outcomes
+
+    def hello(self) -> dict[str, Any]:
+        """Who answers, on either side the same. Raises what the python there cannot do."""
+        self.progress("start", self.python)
+        answers = {side: worker.ask("hello", limit=self.deadline.left) for side, worker in self.workers.items()}
+        return dict(answers["before"])
+
+    def open(self, shared_cache: Path) -> dict[str, Any]:
+        """Let both sides lay their files over the tree and read the scenario."""
+        root, paths = self.sides.root, self.sides.paths()
+        requests = {}
+        for side in SIDES:
+            texts = getattr(self.sides, side)
+            requests[side] = {
+                "files": {str(root / path): encoded(texts.get(path)) for path in paths},
+                "scratch": str(self.scratch / side),
+            }
+        same = {
+            "scenario": asdict(self.scenario),
+            "settings": {**asdict(self.settings), "roots": [str(root)]},
+            "watched": [str(root / path) for path in paths],
+            "shared_cache": str(shared_cache),
+        }
+        return self._both("open", lambda side: {**same, **requests[side]})
+
+    def stage(self, name: str, **given: Any) -> dict[str, Any]:
+        """One stage on both sides at once, by side. Empty if it could not be done on both."""
+        self.progress(name, "before and after")
+        return self._both("run", lambda side: {"stage": name, **given}, name)
+
+    def _both(self, request: str, given: Callable[[str], dict[str, Any]], name: str = "") -> dict[str, Any]:
+        if not self.is_whole:
+            return {}
+        for side in SIDES:
+            self.workers[side].send(request, **given(side))
+        with ThreadPoolExecutor(2) as threads:
+            asked = {side: threads.submit(self._answer, side, name or request) for side in SIDES}
+        answers = {side: found.result() for side, found in asked.items()}
+        well = {side: answer for side, answer in answers.items() if answer is not None}
+        return well if len(well) == 2 or request == "open" else {}
+
+    def _answer(self, side: str, stage: str) -> Any:
+        """A side's answer. A death is its outcome; so is a refusal, but of a mere measurement it is a gap."""
+        try:
+            return self.workers[side].answer(stage, self.deadline.left)
+        except Died as died:
+            self.outcomes[side] = died.outcome
+        except Refused as refused:
+            if refused.kind == "error" and stage in MEASURING:
+                self.gaps.append(f"{stage}, {side}: {refused.text.strip().splitlines()[-1]}")
+            else:
+                self.outcomes[side] = refused.outcome
+                self.refusals[side] = refused
+        return None
+
+    def one(self, side: str, stage: str, **given: Any) -> Any:
+        """One stage on one side, while the other waits."""
+        self.workers[side].send("run", stage=stage, **given)
+        return self._answer(side, stage)
+
+    # In turns
+
+    def cold_starts(self, **given: Any) -> dict[str, list[float]]:
+        """First compiled passes with empty caches, in turns: one of each side, and more while they tell a difference.
+
+        Six that all say the same happen by chance in three of a hundred; before that nothing is claimed.
+        """
+        taken: dict[str, list[float]] = {side: [] for side in SIDES}
+        for turn in range(COLD_STARTS):
+            for side in order(turn):
+                self.progress("cold start", f"{side}, {turn + 1} of up to {COLD_STARTS}")
+                seconds = self.one(side, "cold", **given)
+                if seconds is None:
+                    return {}
+                taken[side].append(seconds)
+            ratio = ratio_of(taken["before"], taken["after"])
+            is_telling = ratio.low > COLD_MARGIN or ratio.high < 1 / COLD_MARGIN
+            if not is_telling or 4 * sum(times[-1] for times in taken.values()) > self.deadline.left / 2:
+                break
+        return taken
+
+    def blocks(self, kind: str, seconds: float, **given: Any) -> dict[str, list[float]]:
+        """Blocks of passes in turns, until the interval of the ratio is narrow or the time is over. Empty if one fails."""
+        taken: dict[str, list[float]] = {side: [] for side in SIDES}
+        slowest = 0.0
+        for side in SIDES:
+            self.progress(kind, f"{side} warms up")
+            ready = self.one(side, "prepare", kind=kind, **given)
+            if ready is None:
+                return {}
+            slowest = max(slowest, ready["seconds"])
+        passes = max(1, ceil(BLOCK_SECONDS / max(slowest, 1e-7)))
+        until = Deadline(min(seconds, self.deadline.left / 2))
+        for turn in range(self.settings.repeat or MOST_BLOCKS):
+            for side in order(turn):
+                self.progress(kind, f"block {turn + 1}")
+                block = self.one(side, "block", kind=kind, passes=passes)
+                if block is None:
+                    return {}
+                taken[side].append(block)
+            if not self.settings.repeat and is_enough(taken, until):
+                break
+        return taken
+
+
+def is_enough(taken: dict[str, list[float]], until: Deadline) -> bool:
+    blocks = len(taken["before"])
+    if blocks < FEWEST_BLOCKS:
+        return blocks >= 3 and not until.left
+    if blocks % 4:
+        return not until.left
+    ratio: Ratio = ratio_of(taken["before"], taken["after"])
+    return ratio.high / ratio.low < NARROW or not until.left
+
+
+def order(turn: int) -> tuple[str, ...]:
+    """Before, after, after, before, ...: what drifts hits both alike."""
+    return SIDES if turn % 2 == 0 else SIDES[::-1]
+
+
+def encoded(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()

@@ -1,0 +1,109 @@
+"""Gradients through a case's output: given random numbers at the end, what arrives at every parameter and argument.
+
+They are asked for without touching any `.grad`, so nothing piles up from case to case, and what the code itself has put
+there is compared as it left it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import torch
+
+from .flatten import Flattener
+from .leaf import Leaf
+from .tensors import digest, is_fake
+
+FREED = "backward through the graph a second time"
+REENTRANT = "Checkpointing is not compatible with .grad()"
+HIDDEN = "hidden"
+"""Begins the path of a parameter that is reached and belongs to no argument and no state."""
+
+Places = list[tuple[str, torch.Tensor]]
+
+
+def take_gradients(outputs: Places, known: Places, seed: int) -> tuple[list[Leaf], BaseException | None]:
+    """Leaves for each known tensor that requires a gradient, and what went wrong, if anything did."""
+    roots = [(path, output) for path, output in outputs if can_begin(output)]
+    targets = choose_targets(known, [output for _, output in roots])
+    if not roots or not targets:
+        return [], None
+    try:
+        ends = draw_ends([output for _, output in roots], seed)
+        found = torch.autograd.grad(
+            [output for _, output in roots], [target for _, target in targets], ends, allow_unused=True
+        )
+    except Exception as error:
+        if FREED in str(error):
+            return [("grads", "backward", "the code ran it itself")], None
+        if REENTRANT in str(error):
+            return [("grads", "backward", "the code's checkpoints allow none but its own")], None
+        return [], error
+    return flatten_gradients([path for path, _ in targets], found), None
+
+
+def can_begin(output: torch.Tensor) -> bool:
+    """Whether a plain random tensor can stand for the gradient of this output."""
+    if is_fake(output) or not output.requires_grad or output.is_meta or output.is_nested:
+        return False
+    wraps = hasattr(type(output), "__tensor_flatten__")
+    return output.layout is torch.strided and not wraps and (output.is_floating_point() or output.is_complex())
+
+
+def draw_ends(outputs: list[torch.Tensor], seed: int) -> list[torch.Tensor]:
+    """Random numbers from a generator of their own: the process's are not touched."""
+    generator = torch.Generator("cpu").manual_seed(seed)
+    drawn = []
+    for output in outputs:
+        wide = output.dtype in (torch.float64, torch.complex128)
+        real, complex_ = (torch.float64, torch.complex128) if wide else (torch.float32, torch.complex64)
+        kind = complex_ if output.is_complex() else real
+        end = torch.randn(output.shape, generator=generator, dtype=kind, device="cpu")
+        drawn.append(end.to(device=output.device, dtype=output.dtype))
+    return drawn
+
+
+def choose_targets(known: Places, roots: list[torch.Tensor]) -> Places:
+    targets = {id(tensor): (path, tensor) for path, tensor in reversed(known) if is_target(tensor)}
+    hidden = [tensor for tensor in reach_parameters(roots) if id(tensor) not in targets]
+    return [*reversed(list(targets.values())), *name_hidden(hidden)]
+
+
+def is_target(tensor: torch.Tensor) -> bool:
+    return tensor.requires_grad and not is_fake(tensor)
+
+
+def reach_parameters(roots: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Every parameter that the graph behind these outputs ends in."""
+    waiting: list[Any] = [root.grad_fn for root in roots if root.grad_fn is not None]
+    seen = set(waiting)
+    found: list[torch.Tensor] = []
+    while waiting:
+        node = waiting.pop()
+        variable = getattr(node, "variable", None)
+        if isinstance(variable, torch.nn.Parameter):
+            found.append(variable)
+        for following, _ in node.next_functions:
+            if following is not None and following not in seen:
+                seen.add(following)
+                waiting.append(following)
+    return found
+
+
+def name_hidden(parameters: list[torch.Tensor]) -> Places:
+    """A parameter nobody names is known by its numbers; where two have the same, neither is."""
+    names = [f"{HIDDEN} {list(tensor.shape)} {digest(tensor.detach())[:8]}" for tensor in parameters]
+    times = Counter(names)
+    return sorted(
+        ((name, tensor) for name, tensor in zip(names, parameters) if times[name] == 1),  # noqa: B905
+        key=lambda named: named[0],
+    )
+
+
+def flatten_gradients(paths: list[str], gradients: Any) -> list[Leaf]:
+    """Each on its own: that two gradients are one tensor means nothing."""
+    leaves: list[Leaf] = []
+    for path, gradient in zip(paths, gradients):  # noqa: B905
+        leaves += Flattener(lambda *_: None).flatten(gradient, f"{path}.grad")
+    return leaves

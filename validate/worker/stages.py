@@ -1,0 +1,150 @@
+"""The stages of one side: each builds its subject anew, runs all cases in order on it, and answers with JSON."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from . import compiling, device, graphs, record, syncs, timing
+from .errors import UserError
+from .ran import Watch
+from .subject import Case, Source, Subject, read_source
+
+
+class Stages:
+    """A scenario on one device, in one process."""
+
+    def __init__(
+        self, scenario: dict[str, Any], settings: dict[str, Any], scratch: str, watch: Watch, shared_cache: str
+    ) -> None:
+        self.scenario = scenario
+        self.settings = settings
+        self.scratch = scratch
+        self.watch = watch
+        self.shared_cache = shared_cache
+        self.source: Source
+        self.bench: dict[str, timing.Bench] = {}
+        try:
+            self.device = device.choose(settings["device"])
+        except device.NoDevice as error:
+            raise UserError(str(error), "device") from error
+
+    def open(self) -> dict[str, Any]:
+        """Read the scenario and build a subject once, so that what is wrong with it is told now."""
+        with self.watch.on(), self.device.active():
+            self.source = read_source(self.scenario["kind"], self.scenario["target"], self.scenario["capture"])
+            subject = self.build()
+        options, notices = compiling.choose_options(self.settings, self.source.options, subject)
+        self.options = options
+        return {
+            "cases": [case.name for case in subject.cases],
+            "environment": self.device.describe(),
+            "options": {key: value for key, value in options.items() if value is not None},
+            "exact": self.source.exact,
+            "rtol": self.source.rtol,
+            "atol": self.source.atol,
+            "notices": notices,
+        }
+
+    def warm_up(self) -> dict[str, Any]:
+        """Compile something small: pays what torch pays once per process, and finds out whether the backend works."""
+        fallback = compiling.warm_up(self.options, self.device, self.shared_cache)
+        return {"backend": self.options.get("backend", ""), "fallback": fallback}
+
+    def build(self) -> Subject:
+        return self.source.build(self.device.torch_device)
+
+    # Stages
+
+    def eager(self) -> dict[str, Any]:
+        """Run every case and record all there is to see of it."""
+        subject = self.build()
+        self.device.reset_peak()
+        with compiling.eagerly():
+            records = [self.record(subject, subject.call, case, logs=True) for case in subject.cases]
+        peak = self.device.peak_bytes()
+        return {**self.keep("eager", records), "peak_bytes": peak}
+
+    def syncs(self) -> dict[str, Any]:
+        """Run every case again, and count host reads and moves by line; notes which changed lines ran."""
+        with self.device.active():
+            subject = self.build()
+
+            def run() -> None:
+                for case in subject.cases:
+                    self.run_case(subject.call, case)
+
+            with compiling.eagerly(), record.silenced():
+                with self.watch.on():
+                    run()
+                subject = self.build()
+                counted = syncs.count_syncs(run, self.device, self.settings["roots"])
+        return {**counted, "ran": self.watch.as_json()}
+
+    def graphs(self) -> dict[str, Any]:
+        with self.device.active(), record.silenced():
+            return graphs.count_graphs(self.build(), self.run_case, dynamic=self.options.get("dynamic"))
+
+    def compiled(self, random_as_in_eager: bool) -> dict[str, Any]:
+        """Run every case compiled with the real backend and record it."""
+        compiling.reset()
+        subject = self.build()
+        call = compiling.compiled_form(subject, self.options)
+        with compiling.random_as_in_eager(random_as_in_eager):
+            records = [self.record(subject, call, case, logs=False) for case in subject.cases]
+        return self.keep("compiled", records)
+
+    def cold(self, random_as_in_eager: bool) -> float:
+        """Seconds of a first compiled pass over all cases, with empty caches."""
+        compiling.forget_everything(os.path.join(self.scratch, "inductor"))
+        subject = self.build()
+        call = compiling.compiled_form(subject, self.options)
+        with compiling.random_as_in_eager(random_as_in_eager), record.silenced():
+            return timing.time_once(self.device, lambda: [self.run_case(call, case) for case in subject.cases])
+
+    def prepare(self, kind: str, leave_out: list[str], fresh_arguments: bool) -> dict[str, Any]:
+        """Build what the blocks of one kind time, and warm it up. Answers with the seconds of one pass."""
+        subject = self.build()
+        call = subject.call if kind == "eager" else compiling.compiled_form(subject, self.options)
+        self.bench[kind] = timing.Bench(
+            kind, subject, call, self.device, leave_out, self.build if fresh_arguments else None, self.source.backward
+        )
+        return {"seconds": self.bench[kind].warm_up()}
+
+    def block(self, kind: str, passes: int) -> float:
+        """Seconds of one pass, as the mean of so many."""
+        return self.bench[kind].block(passes)
+
+    # What they share
+
+    def record(self, subject: Subject, call: Callable[..., Any], case: Case, logs: bool) -> dict[str, Any]:
+        with case.settings():
+            return record.record_case(
+                subject, call, case, self.device, seed=self.source.seed, backward=self.source.backward, logs=logs
+            )
+
+    def run_case(self, call: Callable[..., Any], case: Case) -> BaseException | None:
+        """Call it; what the case raises is its result."""
+        record.seed_all(self.source.seed, self.device)
+        try:
+            with case.settings():
+                call(*case.args, **case.kwargs)
+        except Exception as error:
+            return error
+        return None
+
+    def keep(self, name: str, records: list[dict[str, Any]]) -> dict[str, Any]:
+        """Store the records where the comparing process reads them; answers with what the controller must know."""
+        file = os.path.join(self.scratch, f"{name}.pt")
+        torch.save(records, file)
+        return {
+            "file": file,
+            "raised": [kept["case"] for kept in records if kept["exception"]],
+            "exceptions": [" ".join(kept["exception"][:2]) for kept in records if kept["exception"]],
+            "mutated": any(kept["mutated"] for kept in records),
+            "random": any(kept["random"] for kept in records),
+            "opaque": [[kept["case"], *place] for kept in records for place in kept["opaque"]],
+        }

@@ -1,0 +1,195 @@
+"""Python's own values taken apart. No method that a user could have overridden is called."""
+
+from __future__ import annotations
+
+import array
+import collections
+import datetime
+import decimal
+import fractions
+import functools
+import pathlib
+import re
+import types
+import uuid
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any
+
+import torch
+
+from .leaf import NAMED, Opened, is_plain, mask_repr, name_type, spell
+
+TOLD_BY_REPR = (
+    *NAMED,
+    range,
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    datetime.tzinfo,
+    pathlib.PurePath,
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+    re.Pattern,
+    torch.finfo,
+    torch.iinfo,
+    torch.SymInt,
+    torch.SymFloat,
+    torch.SymBool,
+    torch._ops.OpOverload,
+    torch._ops.OpOverloadPacket,
+    type(...),
+    type(NotImplemented),
+)
+CALLABLES = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodWrapperType,
+    types.ClassMethodDescriptorType,
+    type(functools.lru_cache(len)),
+)
+EMPTY: dict[str, Any] = {}
+VIEWS = (type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items()))
+LONGEST_INT = 1024
+"""In bits. Longer ones are kept as text: a loader that admits only plain values refuses them."""
+
+
+def open_value(value: object) -> Opened | None:
+    """A number, a text, a name or a container of Python; None if it is none of these."""
+    for open_kind in (open_scalar, open_text, open_name, open_sequence, open_mapping, open_call):
+        opened = open_kind(value)
+        if opened is not None:
+            return opened
+    return None
+
+
+def open_scalar(value: Any) -> Opened | None:
+    kind = type(value)
+    if value is None:
+        return Opened([("None", None)], shared=False)
+    if issubclass(kind, Enum):
+        return Opened([("enum", f"{name_type(kind)}.{value._name_}")], [(".value", value._value_)], shared=False)
+    if kind is bool:
+        return Opened([("bool", value)], shared=False)
+    if issubclass(kind, int):
+        return Opened([*told(kind, int), ("int", pack_int(int.__index__(value)))], own_attributes(value), shared=False)
+    if issubclass(kind, float):
+        return Opened([*told(kind, float), ("float", float.__float__(value))], own_attributes(value), shared=False)
+    if issubclass(kind, complex):
+        return Opened([("type", name_type(kind)), ("real", value.real), ("imaginary", value.imag)], shared=False)
+    return None
+
+
+def open_text(value: Any) -> Opened | None:
+    kind = type(value)
+    if issubclass(kind, str):
+        return Opened([*told(kind, str), ("str", mask_repr(str.__str__(value)))], own_attributes(value), shared=False)
+    if issubclass(kind, (bytes, bytearray, memoryview)):
+        return Opened([("type", name_type(kind)), ("bytes", bytes(value).decode("latin-1"))], shared=kind is bytearray)
+    if issubclass(kind, TOLD_BY_REPR):
+        return Opened([("type", name_type(kind)), ("text", mask_repr(repr(value)))], shared=False)
+    return None
+
+
+def open_name(value: Any) -> Opened | None:
+    """Classes, functions and modules are what they are called."""
+    if issubclass(type(value), type):
+        return Opened([("class", name_type(value))], shared=False)
+    if issubclass(type(value), types.ModuleType):
+        return Opened([("module", value.__name__)], shared=False)
+    if issubclass(type(value), CALLABLES):
+        module = getattr(value, "__module__", None)
+        return Opened([("function", f"{module}.{value.__qualname__}" if module else value.__qualname__)], shared=False)
+    return None
+
+
+def open_sequence(value: Any) -> Opened | None:
+    kind = type(value)
+    if issubclass(kind, tuple):
+        return open_tuple(value)
+    if issubclass(kind, list):
+        return open_items(value, list.__iter__, list.__len__)
+    if issubclass(kind, collections.deque):
+        opened = open_items(value, collections.deque.__iter__, collections.deque.__len__)
+        return Opened([*opened.facts, ("maxlen", value.maxlen)], opened.parts)
+    if issubclass(kind, array.array):
+        return Opened([("type", f"{name_type(kind)} {value.typecode}"), ("length", len(value))], number(value.tolist()))
+    if kind in VIEWS:
+        return Opened([("type", name_type(kind)), ("length", len(value))], number(value), shared=False)
+    return None
+
+
+def open_tuple(value: Any) -> Opened:
+    opened = open_items(value, tuple.__iter__, tuple.__len__)
+    fields = getattr(type(value), "_fields", None)
+    if type(fields) is tuple and len(fields) == len(value):
+        named = [(f".{fields[place]}", item) for place, item in enumerate(tuple.__iter__(value))]
+        return Opened(opened.facts, [*named, *own_attributes(value)], shared=False)
+    return Opened(opened.facts, opened.parts, shared=False)
+
+
+def open_items(value: Any, iterate: Callable[[Any], Iterator[Any]], count: Callable[[Any], int]) -> Opened:
+    facts = [("type", name_type(type(value))), ("length", count(value))]
+    return Opened(facts, [*number(iterate(value)), *own_attributes(value)])
+
+
+def open_mapping(value: Any) -> Opened | None:
+    """A dict in its order."""
+    kind = type(value)
+    if kind is types.MappingProxyType:
+        return Opened([("type", "mappingproxy")], [("", dict(value))], shared=False)
+    if not issubclass(kind, dict):
+        return None
+    items = list(
+        collections.OrderedDict.items(value) if issubclass(kind, collections.OrderedDict) else dict.items(value)
+    )
+    facts = [("type", name_type(kind)), ("keys", ", ".join(spell(key) for key, _ in items))]
+    keys = [(f".keys()[{place}]", key) for place, (key, _) in enumerate(items) if not is_plain(key)]
+    parts = [(f"[{spell(key)}]", item) for key, item in items]
+    if issubclass(kind, collections.defaultdict):
+        keys.append((".default_factory", value.default_factory))
+    return Opened(facts, [*keys, *parts, *own_attributes(value, besides=dict(items))])
+
+
+def open_call(value: Any) -> Opened | None:
+    """What is called with something already given: bound methods, partial functions; and slices, which hold three."""
+    kind = type(value)
+    if kind is types.MethodType:
+        return Opened(
+            [("type", "method")], [(".__func__", value.__func__), (".__self__", value.__self__)], shared=False
+        )
+    if issubclass(kind, functools.partial):
+        parts = [(".func", value.func), (".args", value.args), (".keywords", value.keywords)]
+        return Opened([("type", name_type(kind))], [*parts, *own_attributes(value)])
+    if kind is slice:
+        parts = [(".start", value.start), (".stop", value.stop), (".step", value.step)]
+        return Opened([("type", "slice")], parts, shared=False)
+    return None
+
+
+def told(kind: type, plain: type) -> list[tuple[str, Any]]:
+    """The name of a subclass; the plain type goes without saying."""
+    return [] if kind is plain else [("type", name_type(kind))]
+
+
+def pack_int(number: int) -> object:
+    return number if number.bit_length() <= LONGEST_INT else hex(number)
+
+
+def number(items: Any) -> list[tuple[str, Any]]:
+    return [(f"[{place}]", item) for place, item in enumerate(items)]
+
+
+def own_attributes(value: object, besides: dict[Any, Any] | None = None) -> list[tuple[str, Any]]:
+    """The attributes that an instance of a subclass has of its own, but not those that are its items too."""
+    try:
+        attributes = dict(object.__getattribute__(value, "__dict__"))
+    except AttributeError:
+        return []
+    items = besides or {}
+    return [
+        (f".{name}", attributes[name]) for name in sorted(attributes) if items.get(name, items) is not attributes[name]
+    ]
