@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench wheel clean
+.PHONY: demo test lint bench measure wheel clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -26,6 +26,9 @@ test: lint  ## everything
 
 bench: $(STAMP)  ## fullgraph against ruff, ast-grep, torchfix and LibCST's runner on the installed torch
 	$(BIN)/python scripts/bench.py
+
+measure: $(STAMP)  ## prove the fixtures on the installed torch, and store what `fullgraph explain` shows of it
+	$(BIN)/python scripts/measure.py
 
 wheel: $(STAMP)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -32,13 +32,14 @@ class Codemod:
 
     `needles`: bytes of which at least one occurs in every file that could hold a finding. `pattern`: a bytes regular
     expression that must match too. Both only save time: they are asked before anything is parsed.
-    `why`: what the rewrite is for, in one or two sentences, as measured.
+    `why`: what the rewrite is for, in one or two sentences, as measured. `claim`: what reviewers say of the finding.
     """
 
     name: ClassVar[str] = ""
     needles: ClassVar[tuple[bytes, ...]] = ()
     pattern: ClassVar[re.Pattern[bytes] | None] = None
     why: ClassVar[str] = ""
+    claim: ClassVar[str] = ""
 
     options: Options
     """A codemod with settings declares this again, with its own subclass of Options."""

@@ -154,7 +154,8 @@ class Pair:
             ready = self.one(side, "prepare", kind=kind, **given)
             if ready is None:
                 return {}
-            slowest = max(slowest, ready["seconds"])
+            each = ready["seconds"] + (ready["around"] / 4 if given["fresh_arguments"] else 0.0)
+            slowest = max(slowest, each)
         passes = max(1, ceil(BLOCK_SECONDS / max(slowest, 1e-7)))
         until = Deadline(min(seconds, self.deadline.left / 2))
         for turn in range(self.settings.repeat or MOST_BLOCKS):

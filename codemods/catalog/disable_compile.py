@@ -80,6 +80,7 @@ class DisableCompile(Codemod):
     """
 
     pattern = LOOP
+    claim: ClassVar[str] = "telemetry that reads values on the host breaks the graph; the decorator isolates it."
     why: ClassVar[str] = (
         "Reading values back to the host breaks a graph inside the function; the decorator keeps the function out, so "
         "that the graph splits once, at the call (torch 2.13: 2 breaks become 1, but 0 become 1)."

@@ -69,6 +69,7 @@ class IterateConstantKeys(Codemod):
     - a dict of which nothing is known, `.items()`, a loop at import time, a file without torch: not even reported
     """
 
+    claim: ClassVar[str] = "looping over `.keys()` of a dict breaks the graph."
     why: ClassVar[str] = (
         "A loop over a dict makes its keys and their order part of what was compiled: one more entry, even an unused "
         "one, compiles again. A loop over a constant does not."

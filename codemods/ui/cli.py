@@ -20,8 +20,8 @@ EPILOG = (
 )
 PROOF_EPILOG = (
     "A SCENARIO is a Python file (`fullgraph scenario new` writes one), module:function with stored calls (`fullgraph "
-    "capture`), or a test as tests/test_x.py::test_y. Exit codes: 0 proven, or neutral with --keep neutral; 3 different, "
-    "worse or neutral; 4 undecided."
+    "capture`), or a test as tests/test_x.py::test_y. Exit codes: 0 proven, or neutral with --keep neutral; 3 different,"
+    " worse or neutral; 4 undecided."
 )
 
 
@@ -299,12 +299,18 @@ def list_command(codemod_files: tuple[Path, ...]) -> None:
 @main.command()
 @click.argument("name", shell_complete=complete_codemods)
 @codemod_option("Look for NAME in this file too.")
+@click.option("--measure", is_flag=True, help="Prove its fixtures on your torch now, and show what comes out.")
+@click.option("--python", default="", metavar="PATH", help="With --measure: the interpreter that has your torch.")
 @color_option
-def explain(name: str, codemod_files: tuple[Path, ...], color: str) -> None:
-    """What the codemod NAME does, what it leaves alone, its options and an example."""
+def explain(name: str, codemod_files: tuple[Path, ...], measure: bool, python: str, color: str) -> None:
+    """What the codemod NAME does, what it leaves alone, its options, what was measured, and an example."""
     from codemods.ui.explain import explain as explained
     from codemods.ui.terminal import use_color
 
+    if measure:
+        from codemods.ui.measured import measure_now
+
+        sys.exit(measure_now(name, python))
     click.echo(explained(name, use_color(color), codemod_files), nl=False)
 
 

@@ -36,6 +36,7 @@ def explain(name: str, color: bool = False, files: Sequence[Path] = ()) -> str:
     """Everything about one codemod, as plain text."""
     kind = codemod_named(name, {**all_codemods(), **held_by(files)})
     sections = [paint(name, color, bold=True), inspect.getdoc(kind) or "", options_text(kind, color)]
+    sections.append(evidence_text(kind, color))
     sections.append(example_text(name, color))
     sections.append(f"Silence it on a line:  # fullgraph: ignore[{name}]")
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -49,6 +50,15 @@ def options_text(kind: type[Codemod], color: bool) -> str:
         lines.append(f"  --option {kind.name}.{item.name}={choices(hints[item.name])}{default}")
         lines.append(wrap(f"      {item.metadata.get('doc', '')}", "      "))
     return "\n".join([paint("Options", color, bold=True), *lines]) if lines else ""
+
+
+def evidence_text(kind: type[Codemod], color: bool) -> str:
+    """What is said of such findings, and what came out when its fixtures were proven."""
+    from codemods.ui.measured import measured_text
+
+    lines = [wrap(f"Claimed: {kind.claim}")] if kind.claim else []
+    lines += [wrap(f"Measured: {line}") for line in measured_text(kind.name)]
+    return "\n".join([paint("Claim and measurement", color, bold=True), *lines]) if lines else ""
 
 
 def choices(hint: Any) -> str:

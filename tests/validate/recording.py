@@ -9,23 +9,9 @@ from typing import Any
 import torch
 
 from validate.worker.compare import compare
+from validate.worker.device import Device
 from validate.worker.record import record_case
 from validate.worker.subject import Case, Subject, owner_of
-
-
-class Host:
-    """The processor itself: its random numbers are torch's own."""
-
-    torch_device = torch.device("cpu")
-
-    def seed(self, seed: int) -> None:
-        torch.manual_seed(seed)
-
-    def rng_state(self) -> list[tuple[str, torch.Tensor]]:
-        return []
-
-    def synchronize(self) -> None:
-        pass
 
 
 def record(
@@ -41,7 +27,9 @@ def record(
     """What a side would record of one call; `run` is its compiled form."""
     case = Case("case 1", args, kwargs)
     subject = Subject(call, owner_of(call), [case], reader=reader)
-    return stored(record_case(subject, call if run is None else run, case, Host(), seed=seed, backward=backward, logs=logs))
+    ran = call if run is None else run
+    made: dict[str, Any] = stored(record_case(subject, ran, case, Device(), seed=seed, backward=backward, logs=logs))
+    return made
 
 
 def stored(value: Any) -> Any:

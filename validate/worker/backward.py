@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,15 +14,15 @@ Place = tuple[Any, int]
 
 def run_backward(
     outputs: Sequence[Any],
-    gradients: Sequence[Optional[Tensor]],
+    gradients: Sequence[Tensor | None],
     keep_graph: bool,
     create_graph: bool,
     inputs: Sequence[Any] = (),
     allow_unreachable: bool = False,
     accumulate_grad: bool = False,
-) -> tuple[Optional[Tensor], ...]:
+) -> tuple[Tensor | None, ...]:
     """What torch's engine does with these arguments. Hooks of tensors that are not leaves are not called."""
-    walk = Walk([place_of(output) for output in outputs], [place_of(wanted) for wanted in inputs])
+    walk = Walk([place_of(output) for output in outputs], inputs)
     with torch.set_grad_enabled(create_graph):
         walk.run(gradients, accumulate_grad)
     if accumulate_grad:
@@ -64,24 +64,23 @@ def order(roots: Sequence[Any]) -> list[Any]:
 class Walk:
     """One pass over the graph, from the outputs to the leaves."""
 
-    def __init__(self, roots: list[Place], wanted: list[Place]) -> None:
+    def __init__(self, roots: list[Place], inputs: Sequence[Any]) -> None:
         self.roots = roots
-        self.wanted = wanted
         self.nodes = order([node for node, _ in roots])
-        self.buffers: dict[Any, list[Optional[Tensor]]] = {
-            node: [None] * len(node._input_metadata) for node in self.nodes
-        }
-        self.found: list[Optional[Tensor]] = [None] * len(wanted)
+        leaves = {id(node.variable): node for node in self.nodes if is_leaf(node)}
+        self.wanted = [(leaves.get(id(given)), 0) if is_without_history(given) else place_of(given) for given in inputs]
+        self.buffers: dict[Any, list[Tensor | None]] = {node: [None] * len(node._input_metadata) for node in self.nodes}
+        self.found: list[Tensor | None] = [None] * len(inputs)
 
-    def run(self, gradients: Sequence[Optional[Tensor]], accumulate: bool) -> None:
-        for place, gradient in zip(self.roots, gradients):
+    def run(self, gradients: Sequence[Tensor | None], accumulate: bool) -> None:
+        for place, gradient in zip(self.roots, gradients):  # noqa: B905
             self.add(place, gradient)
         needed = self.needed()
         for node in self.nodes:
             received = self.buffers.pop(node)
             self.take(node, received, accumulate)
             if node in needed and any(gradient is not None for gradient in received):
-                for place, gradient in zip(*call(node, received)):
+                for place, gradient in zip(*call(node, received)):  # noqa: B905
                     self.add(place, gradient)
 
     def needed(self) -> set[Any]:
@@ -95,7 +94,7 @@ class Walk:
                 needed.add(node)
         return needed
 
-    def take(self, node: Any, received: list[Optional[Tensor]], accumulate: bool) -> None:
+    def take(self, node: Any, received: list[Tensor | None], accumulate: bool) -> None:
         """Keep what was asked for, and what belongs to a leaf."""
         for position, (wanted, number) in enumerate(self.wanted):
             if wanted is node:
@@ -104,7 +103,7 @@ class Walk:
         if accumulate and is_leaf(node) and asked and received[0] is not None:
             accumulate_into(node.variable, received[0])
 
-    def add(self, place: Place, gradient: Optional[Tensor]) -> None:
+    def add(self, place: Place, gradient: Tensor | None) -> None:
         node, number = place
         if node is None or gradient is None:
             return
@@ -117,6 +116,10 @@ def is_leaf(node: Any) -> bool:
     return hasattr(node, "variable")
 
 
+def is_without_history(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.grad_fn is None
+
+
 def fit(gradient: Tensor, entry: Any) -> Tensor:
     """The gradient in the shape and dtype of what it is the gradient of: formulas leave broadcasting to the engine."""
     if gradient.shape != entry.shape:
@@ -124,17 +127,21 @@ def fit(gradient: Tensor, entry: Any) -> Tensor:
     return gradient if gradient.dtype == entry.dtype else gradient.to(entry.dtype)
 
 
-def call(node: Any, received: list[Optional[Tensor]]) -> tuple[list[Place], list[Optional[Tensor]]]:
+def call(node: Any, received: list[Tensor | None]) -> tuple[list[Place], list[Tensor | None]]:
     """Where the gradients of one node go, and the gradients."""
-    if not isinstance(node, torch.autograd.function.BackwardCFunction):
-        given = node(*received)
-        return list(node.next_functions), list(given) if isinstance(given, tuple) else [given]
-    given = node.apply(
-        *(make_zeros(entry) if got is None else got for got, entry in zip(received, node._input_metadata))
-    )
-    gradients = given if isinstance(given, tuple) else (given,)
+    if isinstance(node, torch.autograd.function.BackwardCFunction):
+        return call_users(node, received)
+    given = node(*received)
+    return list(node.next_functions), list(given) if isinstance(given, tuple) else [given]
+
+
+def call_users(node: Any, received: list[Tensor | None]) -> tuple[list[Place], list[Tensor | None]]:
+    """The same for an `autograd.Function`, which wants zeros for nothing and answers for all its arguments."""
+    pairs = zip(received, node._input_metadata)  # noqa: B905
+    given = node.apply(*(make_zeros(entry) if gradient is None else gradient for gradient, entry in pairs))
+    answers = zip(given if isinstance(given, tuple) else (given,), node.needs_input_grad)  # noqa: B905
     places = [(to, number) for to, number in node.next_functions if to is not None]
-    return places, [gradient for gradient, needed in zip(gradients, node.needs_input_grad) if needed]
+    return places, [gradient for gradient, needed in answers if needed]
 
 
 def make_zeros(entry: Any) -> Tensor:

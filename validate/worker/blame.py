@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+import types
 from typing import Any, Iterator
 
 REFUSED = {"Stream", "Event", "DistributedDataParallel", "FullyShardedDataParallel"}
@@ -20,13 +21,19 @@ def explain(error: BaseException, arguments: list[tuple[str, Any]]) -> str:
     """`argument loader._iterator: generator`, or what the system said if it is not about a value."""
     if isinstance(error, OSError):
         return f"the disk refuses them: {error.strerror or error}"
+    if isinstance(error, RecursionError):
+        return "they are nested too deeply"
     reason = " ".join(str(error).split()) or type(error).__name__
     for name, value in arguments:
         found = Probe(deep=False).find(name, value) or Probe(deep=True).find(name, value)
         if found:
             path, culprit = found
-            return f"argument {path}: {called(culprit)} ({reason})"
+            return f"argument {path}: {called(culprit)}" + (f" ({reason})" if is_tensor(culprit) else "")
     return f"{type(error).__name__}: {reason}"
+
+
+def is_tensor(value: Any) -> bool:
+    return isinstance(value, sys.modules["torch"].Tensor)
 
 
 def called(value: Any) -> str:
@@ -91,6 +98,8 @@ class ProbePickler(pickle.Pickler):
 
 def parts(value: Any) -> Iterator[tuple[str, Any]]:
     """What a value is made of, each with the step that leads to it."""
+    if is_tensor(value) or isinstance(value, (type, types.ModuleType)):
+        return
     if isinstance(value, dict):
         yield from ((f"[{key!r}]", part) for key, part in value.items())
         yield from ((f" key {key!r}", key) for key in value)
@@ -98,13 +107,12 @@ def parts(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{number}]", part) for number, part in enumerate(value))
     elif isinstance(value, (set, frozenset)):
         yield from ((" member", part) for part in value)
-    if not isinstance(value, type):
-        held = getattr(value, "__dict__", None)
-        if isinstance(held, dict):
-            yield from module_parts(held)
-        for name in slots_of(value):
-            if hasattr(value, name):
-                yield f".{name}", getattr(value, name)
+    held = getattr(value, "__dict__", None)
+    if isinstance(held, dict):
+        yield from module_parts(held)
+    for name in slots_of(value):
+        if hasattr(value, name):
+            yield f".{name}", getattr(value, name)
 
 
 def module_parts(held: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -180,4 +180,4 @@ def read_registry() -> tuple[dict[str, str], dict[str, list[str]]]:
     except (OSError, ValueError):
         return {}, {}
     ids = {one["Gb_type"]: id_ for id_, one in entries}
-    return ids, {id_: list(one.get("Hints") or []) for id_, one in reversed(entries)}
+    return ids, {id_: list(one["Hints"]) for id_, one in reversed(entries) if one.get("Hints")}

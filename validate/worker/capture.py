@@ -15,7 +15,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, FrameType
-    from typing import Any, Callable
+    from typing import Any, Callable, Iterator
 
     from .naming import Named
 
@@ -128,11 +128,14 @@ class Watch:
 
     def await_main(self) -> None:
         """The main program is imported by nobody: if it may be the module, watch from the start."""
-        words = getattr(sys, "orig_argv", sys.argv)
-        is_child = "--multiprocessing-fork" in words
-        if is_child or any(word == self.request.module or self.is_named_alike(word) for word in words):
+        if self.watcher.is_cheap or self.may_be_main(getattr(sys, "orig_argv", sys.argv)):
             self.awaits_main = True
             self.watcher.arm()
+
+    def may_be_main(self, words: list[str]) -> bool:
+        """Children that multiprocessing starts run the main program again. Python 3.9 tells neither `-m` nor `-c`."""
+        is_untold = words[:1] in (["-m"], ["-c"]) or any("multiprocessing." in word for word in words)
+        return is_untold or any(word == self.request.module or self.is_named_alike(word) for word in words)
 
     def is_named_alike(self, file: str) -> bool:
         return file.endswith(self.request.ends) and os.path.abspath(file).endswith(self.request.tails)
@@ -160,13 +163,19 @@ class Watch:
             self.tell("module", file=frame.f_globals.get("__file__"))
             self.running.append(frame)
             if not could_define(frame.f_code, self.request.qualname.partition(".")[0]):
-                self.end(frame)
+                self.running.remove(frame)
+                self.tell("problem", kind="name", text=self.explain_missing(frame.f_code))
         self.rest()
 
-    def end(self, frame: FrameType) -> None:
-        """The module's code has run; what it does not hold now it will not hold later."""
+    def explain_missing(self, code: CodeType) -> str:
+        from .naming import missing
+
+        return missing(self.request.module, self.request.qualname, names_defined(code))
+
+    def end(self, frame: FrameType, is_whole: bool = True) -> None:
+        """The module's code has run. If all of it has, what it does not hold now it will not hold later."""
         self.running.remove(frame)
-        self.look(frame.f_globals, is_final=True)
+        self.look(frame.f_globals, is_final=is_whole)
         self.rest()
 
     def look(self, names: dict[str, Any], is_final: bool = False) -> None:
@@ -240,6 +249,15 @@ class Watch:
 def could_define(code: CodeType, name: str) -> bool:
     """Whether the module's code names it at the top level; a star import may bring anything."""
     return name in code.co_names or ("*",) in code.co_consts
+
+
+def names_defined(code: CodeType, outer: str = "") -> Iterator[str]:
+    """The functions and classes that a module's code defines, and the methods of the classes."""
+    for inner in code.co_consts:
+        if hasattr(inner, "co_code") and inner.co_name.isidentifier():
+            yield outer + inner.co_name
+            if not outer:
+                yield from names_defined(inner, f"{inner.co_name}.")
 
 
 def enter(text: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,7 +11,7 @@ from torch import Tensor
 aten = torch.ops.aten
 
 
-def lstm(inputs: Tensor, hidden: Tensor, cell: Tensor, *biases: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+def lstm(inputs: Tensor, hidden: Tensor, cell: Tensor, *biases: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     gates = sum((bias for bias in biases if bias is not None), inputs + hidden)
     enter, keep, new, out = gates.chunk(4, 1)
     enter, keep, new, out = enter.sigmoid(), keep.sigmoid(), new.tanh(), out.sigmoid()
@@ -19,8 +20,8 @@ def lstm(inputs: Tensor, hidden: Tensor, cell: Tensor, *biases: Optional[Tensor]
 
 
 def lstm_backward(
-    by_hidden: Optional[Tensor], by_cell: Optional[Tensor], cell: Tensor, after: Tensor, gates: Tensor, has_bias: bool
-) -> tuple[Tensor, Tensor, Optional[Tensor]]:
+    by_hidden: Tensor | None, by_cell: Tensor | None, cell: Tensor, after: Tensor, gates: Tensor, has_bias: bool
+) -> tuple[Tensor, Tensor, Tensor | None]:
     enter, keep, new, out = gates.chunk(4, 1)
     level = after.tanh()
     by_hidden = torch.zeros_like(after) if by_hidden is None else by_hidden
@@ -37,7 +38,7 @@ def lstm_backward(
     return by_gates, by_after * keep, by_gates.sum(0) if has_bias else None
 
 
-def gru(inputs: Tensor, hidden: Tensor, state: Tensor, *biases: Optional[Tensor]) -> tuple[Tensor, Tensor]:
+def gru(inputs: Tensor, hidden: Tensor, state: Tensor, *biases: Tensor | None) -> tuple[Tensor, Tensor]:
     first, second = [*biases, None, None][:2]
     inputs = inputs if first is None else inputs + first
     hidden = hidden if second is None else hidden + second
@@ -47,7 +48,7 @@ def gru(inputs: Tensor, hidden: Tensor, state: Tensor, *biases: Optional[Tensor]
     return new + keep * (state - new), torch.cat([reset, keep, new, state, new_of], 1)
 
 
-def gru_backward(by_state: Tensor, saved: Tensor, has_bias: bool) -> tuple[Optional[Tensor], ...]:
+def gru_backward(by_state: Tensor, saved: Tensor, has_bias: bool) -> tuple[Tensor | None, ...]:
     reset, keep, new, state, new_of = saved.chunk(5, 1)
     by_new = by_state * (1 - keep) * (1 - new * new)
     by_keep = by_state * (state - new) * keep * (1 - keep)

@@ -105,7 +105,7 @@ class Comparison:
         return not raised and not (channel in ("grads", "backward") and self.is_spent())
 
     def is_spent(self) -> bool:
-        """Whether the code of either side ran backward itself, so that nothing was left to ask for."""
+        """Whether either side left no gradients to ask for: its own code ran backward, say."""
         return any(kind == "backward" for side in (self.first, self.second) for _, kind, _ in side["grads"])
 
     def compare_channel(self, channel: str) -> Iterator[Found]:

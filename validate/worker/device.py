@@ -13,7 +13,7 @@ import torch
 from . import memory
 
 
-class NoDevice(Exception):
+class NoDevice(Exception):  # noqa: N818
     """The device that was asked for is not here; the text says what is."""
 
 
@@ -67,9 +67,9 @@ class Device:
     is_fake = False
     """Whether it has no values and no times of its own."""
 
-    def __init__(self, torch_device: torch.device = torch.device("cpu")) -> None:
-        self.torch_device = torch_device
-        self.name = str(torch_device)
+    def __init__(self, torch_device: torch.device | None = None) -> None:
+        self.torch_device = torch_device or torch.device("cpu")
+        self.name = str(self.torch_device)
         self._memory = memory.Resident()
 
     @contextlib.contextmanager

@@ -7,7 +7,8 @@ they call in turn is replaced.
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -49,7 +50,7 @@ class Stream:
 
     def wait_event(self, event: Event) -> None: ...
 
-    def record_event(self, event: Optional[Event] = None) -> Event:
+    def record_event(self, event: Event | None = None) -> Event:
         return event or Event()
 
     def query(self) -> bool:
@@ -70,9 +71,9 @@ class Event:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
-    def record(self, stream: Optional[Stream] = None) -> None: ...
+    def record(self, stream: Stream | None = None) -> None: ...
 
-    def wait(self, stream: Optional[Stream] = None) -> None: ...
+    def wait(self, stream: Stream | None = None) -> None: ...
 
     def query(self) -> bool:
         return True
@@ -98,13 +99,22 @@ def stand_ins(generator: torch.Generator) -> list[tuple[Any, str, Any]]:
         "_cached_device_count": 1,
         "_get_device_properties": lambda index: PROPERTIES,
         "get_device_properties": lambda device=None: PROPERTIES,
+        "mem_get_info": lambda device=None: (PROPERTIES.total_memory, PROPERTIES.total_memory),
         "default_generators": (generator,),
         "Stream": Stream,
         "Event": Event,
     }
-    pinning = {"pin_memory": lambda tensor, device=None: tensor.clone(), "is_pinned": lambda tensor, device=None: False}
-    owners = [(torch._C, below), (torch.cuda, above), (torch.Tensor, pinning)]
-    return [(owner, name, value) for owner, values in owners for name, value in values.items()]
+    beside = {(torch.Tensor, "record_stream"): _nothing, (torch.cuda.nvtx, "_nvtx"): _NoMarks()}
+    both = ((torch._C, below), (torch.cuda, above))
+    inside = [(owner, name, value) for owner, values in both for name, value in values.items()]
+    return [*inside, *((owner, name, value) for (owner, name), value in beside.items())]
+
+
+class _NoMarks:
+    """Marks for a profiler that is not there."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _nothing
 
 
 _SILENT = (

@@ -22,9 +22,9 @@ BREAKS_LOGGERS = ("torch._dynamo.symbolic_convert.__graph_breaks", "torch._dynam
 
 
 @contextlib.contextmanager
-def listening() -> Iterator[Listener]:
+def listening(times_guards: bool = True) -> Iterator[Listener]:
     """Inside, everything that is compiled is heard, whoever compiles it and with which backend."""
-    listener = Listener()
+    listener = Listener(times_guards)
     with contextlib.ExitStack() as undo:
         follow_frames(listener, undo)
         follow_failures(listener, undo)

@@ -20,11 +20,12 @@ from . import backward, cells, driver
 from .device import Device, NoDevice
 from .hosted import Hosted
 from .replaced import replaced
+from .stand_ins import stand_ins
 
 CUDA = 1
 """torch's number of this kind of device; DLPack's is 2."""
 
-DIFFERENT_ON_CUDA = ["aten::copy_", "aten::convolution", "aten::convolution_backward"]
+DIFFERENT_ON_CUDA = ["aten::convolution", "aten::convolution_backward"]
 """Operators for all devices that take other ways on CUDA, which end nowhere."""
 
 
@@ -72,9 +73,9 @@ def pretend() -> Iterator[Hosted]:
         device.generator = generator
         device.kernels.update(cells.KERNELS)
         own = torch._C._dispatch_get_registrations_for_dispatch_key("CUDA")
-        device.register("CUDA", sorted({*DIFFERENT_ON_CUDA, *own}))
+        device.register("CUDA", [*DIFFERENT_ON_CUDA, *own])
         try:
-            with replaced(device.stand_ins()), replaced(_engines()):
+            with replaced(stand_ins(device)), replaced(_engines()):
                 yield device
         finally:
             device.release()
@@ -126,7 +127,7 @@ def _first_tensor() -> torch.Tensor:
     managed = _Managed(ctypes.addressof(memory), _Device(2, 0), 1, _Dtype(2, 32, 1), shape)
     _ALIVE.append((managed, shape, memory))
     capsule = pack(ctypes.addressof(managed), b"dltensor", None)
-    return torch._C._from_dlpack(capsule)  # type: ignore[attr-defined, no-any-return]
+    return torch._C._from_dlpack(capsule)
 
 
 # Autograd asks the guard of a tensor's device for a stream. Without CUDA there is no guard, and torch ends the process.
@@ -152,4 +153,4 @@ def _set_guard() -> None:
         counts_none = (ctypes.c_void_p * 1)(ctypes.addressof(methods))
         _ALIVE.append((zero, methods, counts_none))
         guards[CUDA] = ctypes.addressof(counts_none)
-    torch._C._ensureCUDADeviceGuardSet()  # type: ignore[attr-defined]
+    torch._C._ensureCUDADeviceGuardSet()

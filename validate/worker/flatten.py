@@ -51,6 +51,10 @@ def tensors_in(value: object) -> list[torch.Tensor]:
     return found
 
 
+class HiddenError(Exception):
+    """A value keeps what it is where nobody can look."""
+
+
 class Flattener:
     """Takes values apart. An object that is met again, in whatever call, is told by where it was met first."""
 
@@ -85,7 +89,7 @@ class Flattener:
             return [self.refuse(path, "tree too deep to follow")], []
         try:
             opened = self.open(value)
-            facts = [(path, kind, self.store(fact) if kind == "value" else fact) for kind, fact in opened.facts]
+            facts = [(path, kind, self.keep(fact)) for kind, fact in opened.facts]
             parts = [(path + suffix, part) for suffix, part in opened.parts]
         except Exception as error:
             return [self.refuse(path, tell_failure(value, error))], []
@@ -100,7 +104,10 @@ class Flattener:
             opened = opener(value)
             if opened is not None:
                 return opened
-        raise TypeError
+        raise HiddenError
+
+    def keep(self, fact: Any) -> Any:
+        return self.store(fact) if isinstance(fact, torch.Tensor) else fact
 
     def open_set(self, value: Any) -> Opened:
         """In the order of what the members are, as a set has no other."""
@@ -116,4 +123,4 @@ class Flattener:
 
 def tell_failure(value: object, error: Exception) -> str:
     name = name_type(type(value))
-    return name if type(error) is TypeError and not error.args else f"{name} ({type(error).__name__} when read)"
+    return name if isinstance(error, HiddenError) else f"{name} ({type(error).__name__} when read)"

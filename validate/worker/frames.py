@@ -7,7 +7,7 @@ import logging
 import statistics
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +15,9 @@ from torch._dynamo import convert_frame, exc
 
 from .places import Line, current_stack
 
-CHECKS = 51
-"""The guards are checked so often; the median is what one check costs."""
+ROUNDS, CHECKS, PAUSE_S = 8, 25, 0.005
+"""Guards are checked so often in so many rounds; the least median of a round is what one check costs. A busy machine is
+slow for some thousandths of a second at a time."""
 
 SOFT = tuple(kind for kind in (getattr(exc, name, None) for name in ("Unsupported", "UserError")) if kind)
 
@@ -79,7 +80,8 @@ class Frame:
 class Listener:
     """Collects the frames of all threads in the order in which they were offered."""
 
-    def __init__(self) -> None:
+    def __init__(self, times_guards: bool) -> None:
+        self.times_guards = times_guards
         self.frames: list[Frame] = []
         self.local = threading.local()
 
@@ -103,7 +105,7 @@ class Listener:
         frame.skip = frame.skip or getattr(result, "skip_reason", None) or ""
         if guarded is not None:
             frame.outcome = "compiled"
-            frame.guard_us = time_guards(guarded, offered) or frame.guard_us
+            frame.guard_us = (time_guards(guarded, offered) if self.times_guards else 0) or frame.guard_us
         elif frame.failure or (frame.skip and not is_one_of(frame.skip, HARMLESS)):
             frame.tensors = bool(getattr(convert_frame, "has_tensor_in_frame", lambda _: True)(offered))
         frame.callers = current_stack()
@@ -160,11 +162,16 @@ def time_guards(guarded: Any, offered: Any) -> float:
     check = getattr(getattr(guarded, "guard_manager", None), "check", None)
     try:
         values = offered.f_locals
-        if check is None or not check(values):
-            return 0.0
-        return statistics.median(time_once(check, values) for _ in range(CHECKS)) * 1e6
+        return min(time_rounds(check, values)) * 1e6 if check is not None and check(values) else 0.0
     except Exception:
         return 0.0
+
+
+def time_rounds(check: Callable[[Any], Any], values: Any) -> Iterator[float]:
+    """The median of every round."""
+    for _ in range(ROUNDS):
+        yield statistics.median(time_once(check, values) for _ in range(CHECKS))
+        time.sleep(PAUSE_S)
 
 
 def time_once(check: Callable[[Any], Any], values: Any) -> float:

@@ -16,7 +16,7 @@ from .leaf import Leaf
 from .tensors import digest, is_fake
 
 FREED = "backward through the graph a second time"
-REENTRANT = "Checkpointing is not compatible with .grad()"
+REENTRANT = "compatible with .grad()"
 HIDDEN = "hidden"
 """Begins the path of a parameter that is reached and belongs to no argument and no state."""
 
@@ -36,9 +36,9 @@ def take_gradients(outputs: Places, known: Places, seed: int) -> tuple[list[Leaf
         )
     except Exception as error:
         if FREED in str(error):
-            return [("grads", "backward", "the code ran it itself")], None
+            return [("grads", "backward", "the graph is used up already")], None
         if REENTRANT in str(error):
-            return [("grads", "backward", "the code's checkpoints allow none but its own")], None
+            return [("grads", "backward", "reentrant checkpoints allow none")], None
         return [], error
     return flatten_gradients([path for path, _ in targets], found), None
 

@@ -22,6 +22,7 @@ from .places import (
     Line,
     find_deepest,
     find_definition,
+    find_original,
     is_machinery,
     is_pythons,
     is_torchs,
@@ -66,16 +67,18 @@ class Seen:
     def find_nothing(self) -> list[Break]:
         """Where something was to be compiled and nothing was captured, that is a break too."""
         users = [] if self.graphs else [frame for frame in self.frames if is_users(frame.file)]
-        return [skip_at(Line(*frame.place), f"{NO_GRAPH}: {frame.skip}".rstrip(": ")) for frame in users[:1]]
+        return [
+            skip_at(Line(*frame.place), f"{NO_GRAPH}: {frame.skip.split('. ')[0]}".rstrip(": ")) for frame in users[:1]
+        ]
 
     def as_json(self) -> dict[str, Any]:
         return describe(self, self.breaks)
 
 
 @contextlib.contextmanager
-def watching() -> Iterator[Seen]:
+def watching(times_guards: bool = True) -> Iterator[Seen]:
     """Inside, everything that is compiled is seen, whoever compiles it."""
-    with dynamo.listening() as listener:
+    with dynamo.listening(times_guards) as listener:
         yield Seen(listener.frames)
 
 
@@ -102,7 +105,7 @@ class Count:
         self.run_case = run_case
         self.options: dict[str, Any] = {"backend": "eager", "dynamic": dynamic}
         self.compiles_itself = False
-        self.entry = Line("", 0, "")
+        self.call: Any = None
 
     def take(self) -> dict[str, Any]:
         seen = self.watch(lambda call: call)
@@ -111,18 +114,28 @@ class Count:
             seen = self.watch(self.compile)
         found = breaks.list_breaks(seen.frames) or self.find_hidden(seen) or self.find_nothing(seen)
         reason = tell(found[0]) if found else self.try_whole()
-        return {**describe(seen, found, self.entry), "fullgraph": not reason, "fullgraph_reason": reason}
+        whole = {"fullgraph": not reason, "fullgraph_reason": reason, "compiles_itself": self.compiles_itself}
+        return {**describe(seen, found, self.entry if self.is_called_by_us else None), **whole}
 
-    def watch(self, prepare: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Seen:
+    def watch(self, prepare: Callable[[Callable[..., Any]], Callable[..., Any]], times_guards: bool = True) -> Seen:
         """One run over all cases with nothing compiled before."""
         torch._dynamo.reset()
         subject = self.build()
-        self.entry = find_definition(subject.call)
-        with watching() as seen:
+        self.call = subject.call
+        with watching(times_guards) as seen:
             call = prepare(subject.call)
             for case in subject.cases:
                 self.run_case(call, case)
         return seen
+
+    @property
+    def entry(self) -> Line:
+        return find_definition(self.call)
+
+    @property
+    def is_called_by_us(self) -> bool:
+        """Whether it is the call itself that is compiled, and not something that it calls."""
+        return not self.compiles_itself or find_original(self.call) is not self.call
 
     def compile(self, call: Callable[..., Any]) -> Callable[..., Any]:
         return call if self.compiles_itself else torch.compile(call, **self.options)
@@ -130,7 +143,7 @@ class Count:
     def find_hidden(self, seen: Seen) -> list[Break]:
         """What a run shows in which a break is an error, and functions that torch gave up before they had work."""
         with dynamo.forbid_breaks():
-            strict = self.watch(self.compile)
+            strict = self.watch(self.compile, times_guards=False)
         empty = {frame.place for frame in seen.frames if frame.is_empty}
         given_up = {frame.place: None for frame in strict.graphs if frame.place in empty}
         return breaks.list_breaks(strict.frames) + [skip_at(Line(*place), GIVEN_UP) for place in given_up]
@@ -148,7 +161,7 @@ class Count:
         def compile_whole(call: Callable[..., Any]) -> Callable[..., Any]:
             return keep_errors(torch.compile(call, fullgraph=True, **self.options), raised)
 
-        found = breaks.list_breaks(self.watch(compile_whole).frames)
+        found = breaks.list_breaks(self.watch(compile_whole, times_guards=False).frames)
         refused = [error for error in raised if dynamo.is_refusal(error)]
         return tell(found[0]) if found else breaks.one_line(str(refused[0])) if refused else ""
 

@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
+from torch import overrides
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import reads
 from .hosts import Devices
+
+INDEXING = ("__getitem__", "__setitem__")
+BACKWARD = (torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad)
+"""Calls in which the user's code runs again; see `in_backward`."""
 
 
 class Ledger(Protocol):
@@ -38,9 +43,13 @@ class Unit:
     counted: int = 0
     warned: int = 0
 
+    def may_read(self) -> bool:
+        """A call reads once; indexing reads every bound and every mask."""
+        return not self.whole and (not self.counted or self.name in INDEXING)
+
     def label(self, operator: str) -> str:
         """How a read by this operator is shown: by the call, unless that says nothing."""
-        if self.name in ("__getitem__", "__setitem__"):
+        if self.name in INDEXING:
             return {"local_scalar_dense": "int", "copy": "copy"}.get(operator, "mask")
         return reads.CALLS.get(self.name, self.name.strip("_"))
 
@@ -69,8 +78,8 @@ class Watcher:
     def read(self, name: str, count: int = 1) -> None:
         unit = self.units[-1] if self.units else None
         if unit is None:
-            self.ledger.read(name, count)
-        elif not unit.whole:
+            self.ledger.read("item" if name == "local_scalar_dense" else name, count)
+        elif unit.may_read():
             unit.counted += count
             self.ledger.read(unit.label(name), count)
 
@@ -95,10 +104,7 @@ class Calls(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        if func is torch.Tensor.backward:
-            with self:
-                return torch.autograd.backward(args[0], *args[1:4], **renamed(kwargs, args[4:]))
-        if isinstance(func, torch._ops.OpOverload):
+        if func in BACKWARD or isinstance(func, torch._ops.OpOverload):
             return func(*args, **kwargs)
         return self.follow(func, name, args, kwargs, sys._getframe(1))
 
@@ -115,7 +121,8 @@ class Calls(TorchFunctionMode):
             result = func(*args, **kwargs)
         finally:
             watcher.units.pop()
-        if away and (name in reads.CALLS or finds_classes(name, args, kwargs) or (copies and not kwargs.get("non_blocking"))):
+        waits = name in reads.CALLS or (copies and not kwargs.get("non_blocking"))
+        if away and (waits or (checks and finds_classes(name, args, kwargs))):
             watcher.ledger.read(unit.label(name))
         elif name in reads.BUILDERS:
             self.count_parts(name, args, kwargs, result)
@@ -135,13 +142,13 @@ class Calls(TorchFunctionMode):
             self.watcher.ledger.move("cpu", reads.spell(result.device))
 
 
-class Operators(TorchDispatchMode):
+class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """The operators below the calls."""
 
     supports_higher_order_operators = True
 
     def __init__(self, watcher: Watcher) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.watcher = watcher
 
     @classmethod
@@ -151,7 +158,7 @@ class Operators(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if not isinstance(func, torch._ops.OpOverload):
-            return func(*args, **kwargs)
+            return self.pass_on(func, *args, **kwargs)
         if torch.is_inference_mode_enabled():
             with self:
                 parts = func.decompose(*args, **kwargs)
@@ -163,6 +170,16 @@ class Operators(TorchDispatchMode):
         if func is torch.ops.aten.lift_fresh.default:
             self.watcher.hosts.add(result)
         return result
+
+    def pass_on(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """An operator that takes functions: what runs inside is not seen. `cond` reads what it decides by."""
+        if (
+            func is torch.ops.higher_order.cond
+            and isinstance(args[0], torch.Tensor)
+            and args[0] not in self.watcher.hosts
+        ):
+            self.watcher.read("cond")
+        return func(*args, **kwargs)
 
     def look(self, func: Any, args: Any, kwargs: Any) -> None:
         watcher = self.watcher
@@ -179,8 +196,28 @@ def finds_classes(name: str, args: Any, kwargs: Any) -> bool:
     return name == "one_hot" and (args[1] if len(args) > 1 else kwargs.get("num_classes", -1)) == -1
 
 
-def renamed(kwargs: dict[str, Any], inputs: Any) -> dict[str, Any]:
-    """The arguments of `Tensor.backward` as `torch.autograd.backward` calls them."""
-    names = {"gradient": "grad_tensors"}
-    given = {names.get(name, name): value for name, value in kwargs.items()}
-    return {**given, "inputs": inputs[0]} if inputs else given
+def in_backward(calls: Calls) -> list[tuple[Any, str, Any]]:
+    """What to replace so that calls are seen in the user's functions and hooks that run backward."""
+    engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+
+    def run_watched(*args: Any, **kwargs: Any) -> Any:
+        overrides._push_mode(calls)  # type: ignore[no-untyped-call]
+        try:
+            return engine(*args, **kwargs)
+        finally:
+            overrides._pop_mode()  # type: ignore[no-untyped-call]
+
+    return [(torch.autograd, "_engine_run_backward", run_watched)]
+
+
+def allow_operators_with_functions() -> None:
+    """Older versions of torch ask every such operator what it does under this mode."""
+    if hasattr(TorchDispatchMode, "supports_higher_order_operators"):
+        return
+    for operator in torch._ops._higher_order_ops.values():
+        if Operators not in operator.python_key_table:
+            operator.py_impl(Operators)(rule_for(operator))
+
+
+def rule_for(operator: Any) -> Any:
+    return lambda mode, *args, **kwargs: mode.pass_on(operator, *args, **kwargs)

@@ -52,7 +52,8 @@ def hear_stdout() -> Iterator[list[str]]:
         finally:
             flush(sys.stdout, before, sys.__stdout__)
             sys.stdout = before
-            put_back(saved)
+            os.dup2(saved, STDOUT)
+            os.close(saved)
             heard.append(read_text(file))
 
 
@@ -93,20 +94,13 @@ def lasting_stream() -> io.TextIOWrapper:
     return stream
 
 
-def keep_descriptor() -> int | None:
+def keep_descriptor() -> int:
+    """A second way to where standard output leads; a process that has none gets one that leads nowhere."""
     try:
         return os.dup(STDOUT)
     except OSError:
-        return None
-
-
-def put_back(saved: int | None) -> None:
-    if saved is None:
-        with contextlib.suppress(OSError):
-            os.close(STDOUT)
-        return
-    os.dup2(saved, STDOUT)
-    os.close(saved)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+        return os.dup(STDOUT)
 
 
 def flush(*streams: Any) -> None:

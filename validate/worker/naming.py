@@ -29,8 +29,12 @@ def look_up(namespace: Mapping[str, Any], module: str, qualname: str) -> Named:
     """The function as callers get it, decorators included. Raises UserError with the way out."""
     owner, found = find(namespace, qualname)
     if found is MISSING:
-        raise UserError(f"there is no {qualname!r} in module {module!r}{suggest(qualname, names_in(namespace))}")
+        raise UserError(missing(module, qualname, names_in(namespace)))
     return checked(f"{module}:{qualname}", found, owner)
+
+
+def missing(module: str, qualname: str, known: Iterator[str]) -> str:
+    return f"there is no {qualname!r} in module {module!r}{suggest(qualname, known)}"
 
 
 def find(namespace: Mapping[str, Any], qualname: str) -> tuple[Any, Any]:

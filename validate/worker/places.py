@@ -12,7 +12,7 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -85,7 +85,8 @@ def find_deepest(stack: Sequence[Line]) -> Line | None:
 
 @functools.cache
 def real_path(file: str) -> str:
-    return file if file.startswith("<") else os.path.realpath(file)
+    """The absolute path; what has none, `<string>`, stays as it is."""
+    return os.path.realpath(file) if file and not file.startswith("<") else file
 
 
 def name_function(line: Line) -> str:
@@ -139,15 +140,22 @@ def start_of(line: Line) -> Line:
     return line
 
 
-def find_definition(call: object) -> Line:
+def find_original(call: Any) -> Any:
+    """What was given to torch.compile, of what came back; anything else as it is."""
+    for name in ("_torchdynamo_orig_callable", "_orig_mod"):
+        call = getattr(call, name, call)
+    return call
+
+
+def find_definition(call: Any) -> Line:
     """Where a callable is written; a file without a name if it is not written in Python."""
-    call = getattr(call, "_torchdynamo_orig_callable", None) or getattr(call, "_orig_mod", call)
-    call = getattr(call, "func", call)
-    for name in ("", "forward", "__call__"):
-        code = getattr(inspect.unwrap(getattr(call, name, call)), "__code__", None)  # type: ignore[arg-type]
-        if code is not None:
-            return Line(code.co_filename, code.co_firstlineno, code.co_name)
-    return Line("", 0, getattr(call, "__name__", type(call).__name__))
+    call = find_original(call)
+    for name in ("func", "forward", "__call__"):
+        call = call if hasattr(call, "__code__") else getattr(call, name, call)
+    code = getattr(inspect.unwrap(call), "__code__", None)
+    if code is None:
+        return Line("", 0, getattr(call, "__qualname__", type(call).__name__))
+    return Line(code.co_filename, code.co_firstlineno, code.co_name)
 
 
 @functools.lru_cache(maxsize=64)

@@ -133,10 +133,7 @@ def is_changed(before: list[Leaf], after: list[Leaf]) -> bool:
 
 def read_rng(device: Any) -> list[Leaf]:
     """Where each generator of random numbers stands."""
-    leaves: list[Leaf] = [
-        ("rng.random", "state", digest_text(random.getstate())),
-        ("rng.torch", "state", digest(torch.get_rng_state())),
-    ]
+    leaves: list[Leaf] = [("rng.random", "state", digest_text(random.getstate()))]
     if "numpy" in sys.modules:
         kind, keys, *rest = sys.modules["numpy"].random.get_state()
         leaves.append(("rng.numpy", "state", digest_text((kind, keys.tobytes(), rest))))

@@ -7,6 +7,7 @@ sparse tensors, no pinned memory; autocast casts nothing on it. Its operators go
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, ClassVar
 
 import torch
@@ -14,7 +15,7 @@ import torch
 from . import cells
 from .device import Device, NoDevice
 from .hosted import Hosted, aten
-from .replaced import replaced
+from .stand_ins import stand_ins
 
 NAME = "second"
 NOT_IMPLEMENTED = ("aten::convolution_overrideable", "aten::convolution_backward_overrideable")
@@ -49,7 +50,7 @@ class SecondDevice(Device):
 
 def check() -> None:
     if not hasattr(torch.utils.backend_registration, "_setup_privateuseone_for_python_backend"):
-        raise NoDevice(f"torch {torch.__version__} is too old for a device in Python, 2.13 can do it; --device cpu works")
+        raise NoDevice(f"torch {torch.__version__} is too old for second, 2.13 can do it; --device cpu works here")
     taken = torch._C._get_privateuse1_backend_name()
     if taken not in ("privateuseone", NAME):
         raise NoDevice(f"torch has room for one more device, and {taken} is there already; --device cpu works here")
@@ -63,8 +64,10 @@ def register() -> Hosted:
     hosted.kernels.update(cells.KERNELS)
     hosted.kernels[aten.convolution_overrideable.default] = aten.convolution.default
     hosted.kernels[aten.convolution_backward_overrideable.default] = convolve_backward
-    hosted.register("PrivateUse1", ["aten::copy_", *NOT_IMPLEMENTED])
-    replaced(hosted.stand_ins()).__enter__()
+    hosted.register("PrivateUse1", NOT_IMPLEMENTED)
+    hosted.pass_through("AutocastPrivateUse1")
+    for owner, name, value in (*stand_ins(hosted), (torch._C, "_accelerator_synchronizeDevice", module.synchronize)):
+        setattr(owner, name, value)
     return hosted
 
 
@@ -88,6 +91,9 @@ class Module:
 
     def current_device(self) -> int:
         return 0
+
+    def device(self, index: Any) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
     def synchronize(self, device: Any = None) -> None: ...
 

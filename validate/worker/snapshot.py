@@ -91,9 +91,10 @@ def bind(frame: FrameType, wanted: Wanted) -> tuple[list[str], list[Any], dict[s
     names = list(code.co_varnames[: code.co_argcount])
     keyword_only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     position = code.co_argcount + code.co_kwonlyargcount
-    rest: tuple[Any, ...] = ()
+    starred, rest = "", ()
     if code.co_flags & 0x04:
-        rest = held[code.co_varnames[position]]
+        starred = code.co_varnames[position]
+        rest = held[starred]
         position += 1
     kwargs = {name: held[name] for name in keyword_only if not is_same(held[name], function.__kwdefaults__ or {}, name)}
     defaults = dict(zip(names[len(names) - len(function.__defaults__ or ()) :], function.__defaults__ or ()))
@@ -103,10 +104,10 @@ def bind(frame: FrameType, wanted: Wanted) -> tuple[list[str], list[Any], dict[s
         kwargs = {**{name: held[name] for name in given if name not in names}, **kwargs}
     if code.co_flags & 0x08:
         kwargs.update(held[code.co_varnames[position]])
-    return [*names, *rest_names(function, names, len(rest))], [*(held[name] for name in names), *rest], kwargs
+    return [*names, *rest_names(function, names, starred, len(rest))], [*(held[name] for name in names), *rest], kwargs
 
 
-def rest_names(function: Any, names: list[str], count: int) -> list[str]:
+def rest_names(function: Any, names: list[str], starred: str, count: int) -> list[str]:
     """What the arguments behind the named ones are called: a decorator's wrapper takes those of what it wraps."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     try:
@@ -114,7 +115,7 @@ def rest_names(function: Any, names: list[str], count: int) -> list[str]:
     except (TypeError, ValueError):
         known = []
     known = known[len(names) :][:count]
-    return [*known, *(f"[{number}]" for number in range(len(known), count))]
+    return [*known, *(f"{starred}[{number}]" for number in range(len(known), count))]
 
 
 def is_same(value: Any, defaults: dict[str, Any], name: str) -> bool:

@@ -86,7 +86,8 @@ class Stages:
 
     def graphs(self) -> dict[str, Any]:
         with self.device.active(), record.silenced():
-            return graphs.count_graphs(self.build(), self.run_case, dynamic=self.options.get("dynamic"))
+            dynamic = self.options.get("dynamic")
+            return graphs.count_graphs(self.build(), self.run_case, dynamic=dynamic, rebuild=self.build)
 
     def compiled(self, random_as_in_eager: bool) -> dict[str, Any]:
         """Run every case compiled with the real backend and record it."""
@@ -105,14 +106,16 @@ class Stages:
         with compiling.random_as_in_eager(random_as_in_eager), record.silenced():
             return timing.time_once(self.device, lambda: [self.run_case(call, case) for case in subject.cases])
 
-    def prepare(self, kind: str, leave_out: list[str], fresh_arguments: bool) -> dict[str, Any]:
-        """Build what the blocks of one kind time, and warm it up. Answers with the seconds of one pass."""
+    def prepare(self, kind: str, leave_out: list[str], fresh_arguments: bool) -> dict[str, float]:
+        """Build what the blocks of one kind time, and warm it up. Answers with what one pass takes."""
+        if kind == "compiled":
+            compiling.reset()
         subject = self.build()
         call = subject.call if kind == "eager" else compiling.compiled_form(subject, self.options)
         self.bench[kind] = timing.Bench(
             kind, subject, call, self.device, leave_out, self.build if fresh_arguments else None, self.source.backward
         )
-        return {"seconds": self.bench[kind].warm_up()}
+        return self.bench[kind].warm_up()
 
     def block(self, kind: str, passes: int) -> float:
         """Seconds of one pass, as the mean of so many."""

@@ -17,7 +17,7 @@ from torch import overrides
 from torch.utils import _python_dispatch
 
 from .hosts import Devices, OneMemory
-from .interception import Calls, Operators, Watcher
+from .interception import Calls, Operators, Watcher, allow_operators_with_functions, in_backward
 from .places import INSTALLED, is_below, is_ours, is_pythons, is_users, real_path
 from .replaced import replaced
 
@@ -31,9 +31,15 @@ def count_syncs(run: Callable[[], Any], device: Any, roots: list[str]) -> dict[s
     kind = device.torch_device.type
     watcher = Watcher(lines, OneMemory() if kind == "cpu" else Devices())
     calls, operators = Calls(watcher), Operators(watcher)
-    with torch.compiler.set_stance("force_eager"), in_new_threads(calls, operators), synchronizing(lines):
-        with debugging(device, watcher) as how, operators, calls:
-            run()
+    allow_operators_with_functions()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch.compiler.set_stance("force_eager"))
+        stack.enter_context(in_new_threads(calls, operators))
+        stack.enter_context(replaced([*in_backward(calls), *in_waiting(lines)]))
+        how = stack.enter_context(debugging(device, watcher))
+        stack.enter_context(operators)
+        stack.enter_context(calls)
+        run()
     return {"syncs": lines.as_json(lines.syncs), "moves": lines.as_json(lines.moves), "how": how}
 
 
@@ -80,8 +86,8 @@ class Lines:
         return is_users(file) and any(not INSTALLED.search(path[len(root) :]) for root in below)
 
     def as_json(self, counter: Counter[tuple[str, int, str]]) -> list[dict[str, Any]]:
-        keys = ("file", "line", "call", "count")
-        return [dict(zip(keys, (*place, count))) for place, count in sorted(counter.items())]
+        found = sorted(counter.items())
+        return [{"file": file, "line": line, "call": call, "count": count} for (file, line, call), count in found]
 
 
 def walk(frame: FrameType | None) -> Iterator[tuple[str, int]]:
@@ -98,20 +104,19 @@ def in_new_threads(calls: Calls, operators: Operators) -> Iterator[None]:
 
     def begin_watched(thread: threading.Thread) -> None:
         _python_dispatch._push_mode(operators)
-        overrides._push_mode(calls)
+        overrides._push_mode(calls)  # type: ignore[no-untyped-call]
         try:
             begin(thread)
         finally:
-            overrides._pop_mode()
+            overrides._pop_mode()  # type: ignore[no-untyped-call]
             _python_dispatch._pop_mode()
 
     with replaced([(threading.Thread, "_bootstrap_inner", begin_watched)]):
         yield
 
 
-@contextlib.contextmanager
-def synchronizing(lines: Lines) -> Iterator[None]:
-    """Count explicit waits for the device."""
+def in_waiting(lines: Lines) -> list[tuple[Any, str, Any]]:
+    """What to replace so that explicit waits for the device are counted."""
 
     def counted(wait: Callable[..., Any]) -> Callable[..., Any]:
         def count_and_wait(*args: Any) -> Any:
@@ -121,8 +126,7 @@ def synchronizing(lines: Lines) -> Iterator[None]:
         return count_and_wait
 
     there = [name for name in SYNCHRONIZING if hasattr(torch._C, name)]
-    with replaced([(torch._C, name, counted(getattr(torch._C, name))) for name in there]):
-        yield
+    return [(torch._C, name, counted(getattr(torch._C, name))) for name in there]
 
 
 @contextlib.contextmanager

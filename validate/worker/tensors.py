@@ -35,6 +35,8 @@ def open_tensor(value: Any) -> Opened | None:
     """A tensor of any kind; None if it is none."""
     if not issubclass(type(value), torch.Tensor):
         return None
+    if torch.nn.parameter.is_lazy(value):
+        return Opened([("type", name_type(type(value))), ("dtype", str(value.dtype)), ("device", str(value.device))])
     with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
         content, parts = read_content(value)
         facts = [("type", name_type(type(value))), ("dtype", str(value.dtype)), *describe_shape(value)]
@@ -143,6 +145,8 @@ def open_array(value: Any) -> Opened | None:
         item = value.item()
         known = not issubclass(type(item), numpy.generic)
         return Opened([("type", name_type(type(value)))], [("", item if known else str(item))], shared=False)
+    if issubclass(type(value), numpy.dtype):
+        return Opened([("type", "numpy.dtype"), ("text", str(value))], shared=False)
     if not issubclass(type(value), numpy.ndarray):
         return None
     facts = [("type", name_type(type(value))), ("dtype", str(value.dtype)), ("shape", str(list(value.shape)))]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -40,39 +42,37 @@ class Bench:
     def _timed(self, subject: Subject) -> list[Case]:
         return [case for case in subject.cases if case.name not in self.leave_out]
 
-    def warm_up(self) -> float:
-        """Seconds of a pass when everything has run a few times. Where backward cannot run, passes go without it."""
+    def warm_up(self) -> dict[str, float]:
+        """Seconds of a pass when everything has run a few times, and how much more a block with one pass takes.
+
+        Where backward cannot run, passes go without it.
+        """
         try:
             self.block(1)
         except RuntimeError:
             if not self.backward:
                 raise
             self.backward = False
+        gc.collect()
+        gc.freeze()  # what is alive now need not be looked at before every block
         for _ in range(STEADY):
+            started = time.perf_counter()
             seconds = self.block(1)
-        return seconds
+        return {"seconds": seconds, "around": time.perf_counter() - started - seconds}
 
     def block(self, passes: int) -> float:
         """Seconds of one pass, the mean of several; new arguments, where the call changes them, cost no time."""
         stance = compiling.eagerly() if self.kind == "eager" else torch.compiler.set_stance("default")
         total = 0.0
-        with stance, record.silenced(), warnings.catch_warnings():
+        with stance, record.silenced(), warnings.catch_warnings(), without_collector():
             warnings.simplefilter("ignore")
             if self.rebuild is None:
-                total = self._time(passes)
+                total = time_once(self.device, lambda: self._run(passes))
             else:
                 for _ in range(passes):
                     self.cases = self._timed(self.rebuild())
-                    total += self._time(1)
+                    total += time_once(self.device, lambda: self._run(1))
         return total / passes
-
-    def _time(self, passes: int) -> float:
-        gc.collect()
-        gc.disable()
-        try:
-            return time_once(self.device, lambda: self._run(passes))
-        finally:
-            gc.enable()
 
     def _run(self, passes: int) -> None:
         for _ in range(passes):
@@ -81,6 +81,17 @@ class Bench:
                     output = self.call(*case.args, **case.kwargs)
                 if self.backward:
                     run_backward(output)
+
+
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """Inside, no garbage is collected: that of an earlier block would be paid for by a later one."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def run_backward(output: Any) -> None:

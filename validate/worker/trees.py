@@ -12,7 +12,7 @@ from .leaf import Leaf
 
 VALUES = ("int", "bool", "float", "real", "imaginary", "str", "bytes", "text", "enum", "state", "value")
 FLOATS = ("float", "real", "imaginary")
-WORDS = {"same as": "aliasing", "memory": "aliasing", "opaque": "type", "class": "name", "function": "name"}
+WORDS = {"same as": "aliasing", "memory": "aliasing", "items": "type", "opaque": "type", "function": "name"}
 LONGEST = 200
 
 
@@ -129,7 +129,8 @@ def compare_leaves(ours: Leaf, theirs: Leaf, rule: Rule, on_gap: OnGap) -> Found
         aliased = "same as" in (kind, other_kind)
         return Found(path, "aliasing" if aliased else "type", tell_leaf(ours, aliased), tell_leaf(theirs, aliased))
     if isinstance(mine, torch.Tensor) and isinstance(yours, torch.Tensor):
-        return compare_tensors(path, mine, yours, rule, on_gap)
+        held_to = rule if kind == "value" else loosen(rule)
+        return compare_tensors(path, mine, yours, held_to, on_gap)
     if kind in FLOATS:
         return compare_floats(path, mine, yours, rule, on_gap)
     if mine == yours:
@@ -149,14 +150,18 @@ def compare_tensors(path: str, mine: torch.Tensor, yours: torch.Tensor, rule: Ru
 
 
 def compare_floats(path: str, mine: float, yours: float, rule: Rule, on_gap: OnGap) -> Found | None:
-    """Python's floats. Compiled code may have read them from a float32, so that is what they are held to."""
-    relative, absolute = rule.tolerances(torch.float32)
-    gap = measure(wrap(mine), wrap(yours), rule._replace(rtol=relative, atol=absolute))
+    gap = measure(wrap(mine), wrap(yours), loosen(rule))
     if gap is None:
         return None
     on_gap(path, gap)
     error = f"absolute {gap.absolute:.3g}, relative {gap.relative:.3g}"
     return Found(path, "value", *tell_pair(mine, yours), error) if gap.wrong else None
+
+
+def loosen(rule: Rule) -> Rule:
+    """For Python's floats: compiled code may have read them from a float32, so that is what they are held to."""
+    relative, absolute = rule.tolerances(torch.float32)
+    return rule._replace(rtol=relative, atol=absolute)
 
 
 def wrap(number: float) -> torch.Tensor:

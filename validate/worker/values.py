@@ -32,6 +32,7 @@ TOLD_BY_REPR = (
     fractions.Fraction,
     uuid.UUID,
     re.Pattern,
+    types.GenericAlias,
     torch.finfo,
     torch.iinfo,
     torch.SymInt,
@@ -53,6 +54,7 @@ CALLABLES = (
 )
 EMPTY: dict[str, Any] = {}
 VIEWS = (type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items()))
+LONG = 1000
 LONGEST_INT = 1024
 """In bits. Longer ones are kept as text: a loader that admits only plain values refuses them."""
 
@@ -132,8 +134,27 @@ def open_tuple(value: Any) -> Opened:
 
 
 def open_items(value: Any, iterate: Callable[[Any], Iterator[Any]], count: Callable[[Any], int]) -> Opened:
-    facts = [("type", name_type(type(value))), ("length", count(value))]
+    """A long list of numbers is told as one tensor, and is then no longer too long to be told."""
+    facts: list[tuple[str, Any]] = [("type", name_type(type(value))), ("length", count(value))]
+    if count(value) >= LONG:
+        packed = pack_numbers(iterate, value)
+        if packed is not None:
+            return Opened([*facts, *packed], own_attributes(value))
+        facts.append(("items", "of several kinds"))
     return Opened(facts, [*number(iterate(value)), *own_attributes(value)])
+
+
+def pack_numbers(iterate: Callable[[Any], Iterator[Any]], value: Any) -> list[tuple[str, Any]] | None:
+    kinds = {type(item) for item in iterate(value)}
+    kind = kinds.pop()
+    if kinds or kind not in (int, float, bool):
+        return None
+    dtype = {int: torch.int64, float: torch.float64, bool: torch.bool}[kind]
+    try:
+        numbers = torch.tensor(list(iterate(value)), dtype=dtype, device="cpu")
+    except (OverflowError, RuntimeError, TypeError, ValueError):
+        return None
+    return [("items", kind.__name__), ("floats" if kind is float else "value", numbers)]
 
 
 def open_mapping(value: Any) -> Opened | None:

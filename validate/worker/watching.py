@@ -21,11 +21,20 @@ def is_in(code: CodeType, codes: list[CodeType]) -> bool:
     return any(one is code for one in codes)
 
 
+def is_at_return(frame: FrameType) -> bool:
+    """Whether a frame ends because its code says so, and not because of an exception."""
+    from opcode import opmap
+
+    return frame.f_code.co_code[frame.f_lasti] == opmap["RETURN_VALUE"]
+
+
 class Trace:
     """Before Python 3.12: a trace function, in this thread and all that start later; only calls are told to it.
 
     Where one is at work already (a debugger, coverage), a profile function takes its place.
     """
+
+    is_cheap = False
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
@@ -72,7 +81,7 @@ class Trace:
             elif event == "line":
                 watch.look(frame.f_globals)
             elif event == "return" and frame in watch.running:
-                watch.end(frame)
+                watch.end(frame, is_at_return(frame))
             if not self.is_armed:
                 self.setter(None)
         except Exception as error:
@@ -91,6 +100,8 @@ class Trace:
 
 class Monitor:
     """Since Python 3.12: every code tells once that it starts, and is then left in peace unless it is the wanted one."""
+
+    is_cheap = True
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch

@@ -1,0 +1,104 @@
+"""What a codemod's claim comes to: its fixtures with a scenario, proven here and now or as they were proven last."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from codemods.codemod import Codemod
+from codemods.registry import codemod_named
+from codemods.ui.commands import UNDECIDED
+from codemods.ui.explain import fixtures_folder, side
+from codemods.ui.proof import declared_by
+from codemods.ui.stage_line import StageLine
+from codemods.ui.terminal import wrap
+from validate.model import Settings, Sides, ValidateError, Verdict
+from validate.pair import Progress
+from validate.prove import prove
+from validate.scenario import read_scenario
+
+ROW = "measured.json"
+
+
+def proven_cases(name: str) -> list[Path]:
+    """The fixtures of a codemod that have a scenario."""
+    return sorted(file.parent for file in (fixtures_folder() / name).glob("*/scenario.py"))
+
+
+def wanted_of(case: Path) -> dict[str, Any]:
+    """What the proof of a fixture must come to, and how it is run."""
+    wanted: dict[str, Any] = tomllib.loads((case / "case.toml").read_text())["proof"]
+    return wanted
+
+
+def prove_case(
+    case: Path, codemod: Codemod, python: str, cache: Path, progress: Progress = lambda stage, detail: None
+) -> Verdict:
+    """The fixture as a project on disk, its scenario run on both sides."""
+    wanted = wanted_of(case)
+    with tempfile.TemporaryDirectory(prefix="fullgraph-case-") as folder:
+        root = Path(folder).resolve()
+        for path, data in side(case, "before").items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(data)
+        (root / "scenario.py").write_bytes((case / "scenario.py").read_bytes())
+        settings = Settings(
+            device=wanted.get("device", "cpu"), backend=wanted.get("backend", "aot_eager"), python=python, repeat=12
+        )
+        scenario = read_scenario(str(root / "scenario.py"), root)
+        after = {**side(case, "before"), **side(case, "after")}
+        sides = Sides(root, side(case, "before"), after)
+        return prove(scenario, sides, settings, declared=declared_by([codemod]), progress=progress, cache=cache)
+
+
+def measure_now(name: str, python: str) -> int:
+    """Prove a codemod's fixtures on the user's torch; a line each."""
+    from platformdirs import user_cache_path
+
+    codemod = codemod_named(name)()
+    line = StageLine()
+    try:
+        for case in proven_cases(name):
+            verdict = prove_case(case, codemod, python, user_cache_path("fullgraph") / "inductor", line)
+            line.finish()
+            click.echo(wrap(f"Measured: {row_text(case.name, row_of(verdict))}"))
+    except ValidateError as error:
+        line.finish()
+        click.echo(f"fullgraph: undecided: {error}", err=True)
+        return UNDECIDED
+    return 0
+
+
+def row_of(verdict: Verdict) -> dict[str, Any]:
+    """What is kept of a verdict: counts and rulings, which hold on every machine; no times."""
+    counted = ("equivalence", "breaks", "fullgraph", "recompiles", "host reads", "moves")
+    return {
+        "torch": verdict.environment["torch"],
+        "device": verdict.environment["device"],
+        "ruling": verdict.ruling.value,
+        "numbers": {reason.name: reason.text for reason in verdict.reasons if reason.name in counted},
+        "notices": [notice for notice in verdict.notices if notice.startswith("changed on purpose")],
+    }
+
+
+def stored_rows(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each fixture with the row that was measured last."""
+    for case in proven_cases(name):
+        if (case / ROW).is_file():
+            yield case.name, json.loads((case / ROW).read_text())
+
+
+def measured_text(name: str) -> list[str]:
+    """A line for each fixture: on which torch, and what came out."""
+    return [row_text(case, row) for case, row in stored_rows(name)]
+
+
+def row_text(case: str, row: dict[str, Any]) -> str:
+    said = "; ".join([*row["numbers"].values(), *row["notices"]])
+    return f"torch {row['torch']}, {row['device']}, fixture {case}: {row['ruling']}: {said}"

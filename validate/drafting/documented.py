@@ -1,0 +1,77 @@
+"""Shapes that people write down: in docstrings, and in annotations like `Float[Tensor, "batch dim"]`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from validate.drafting.evaluate import Scope, evaluate
+from validate.drafting.facts import BATCH, LENGTH, WIDTH, Dim, Facts
+
+BATCHES = {"b", "batch", "batch_size", "bs", "n", "bsz", "n_batch", "nbatch", "batches", "n_envs", "num_envs"}
+SEQUENCES = {"t", "seq", "seq_len", "length", "l", "time", "steps", "s", "sequence", "timesteps", "tokens", "h", "w"}
+NO_SIZES = {"tensor", "optional", "default", "int", "float", "bool", "str", "none", "torch", "long", "list", "tuple"}
+PART = re.compile(r"[A-Za-z_][\w.]*(?:\s*[*+/-]+\s*[\w.]+)*|\d+|\*|\.\.\.")
+GROUP = r"[\[(]\s*([\w\s.,*+/-]+?)\s*[\])]"
+KINDS = {"Int": "int", "Long": "int", "Bool": "bool", "Float": "float"}
+
+
+def shapes_in(text: str, names: list[str], scope: Scope, sizes: dict[str, Dim]) -> dict[str, Facts]:
+    """What a docstring says about parameters. A shape without a name is that of the only tensor."""
+    found = {}
+    for name in names:
+        pattern = rf"(?<!\w)[`*]*{re.escape(name)}[`*]*\s*(?:\(\w+\))?\s*(?::|,|=|-|of shape|has shape|is)?[^\n\[(]{{0,50}}?{GROUP}"
+        for match in re.finditer(pattern, text):
+            facts = read_dims(match[1].split(","), scope, sizes)
+            if facts:
+                found[name] = facts
+                break
+    if not found and len(names) == 1:
+        for match in re.finditer(GROUP, text):
+            facts = read_dims(match[1].split(","), scope, sizes) if "," in match[1] else None
+            if facts:
+                return {names[0]: facts}
+    return found
+
+
+def read_dims(parts: list[str], scope: Scope, sizes: dict[str, Dim]) -> Facts | None:
+    parts = [part.strip() for part in parts if part.strip()]
+    if not 1 <= len(parts) <= 6 or not all(PART.fullmatch(part) for part in parts):
+        return None
+    if any(part.lower().split(".")[0] in NO_SIZES for part in parts) or parts[0].isdigit() and len(parts) == 1:
+        return None
+    dims = tuple(read_dim(part, not position, scope, sizes) for position, part in enumerate(parts) if part not in ("*", "..."))
+    return Facts(dims=dims, has_batch=BATCH in dims) if dims else None
+
+
+def read_dim(part: str, is_first: bool, scope: Scope, sizes: dict[str, Dim]) -> Dim:
+    """A number, a constant of the code, a batch, or a size of its own for every name."""
+    if is_first and part.lower() in BATCHES:
+        return BATCH
+    for text in (part, f"self.{part}"):
+        value = evaluate(parse(text), scope)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+    if part.lower() in BATCHES:
+        return BATCH
+    return sizes.setdefault(part, LENGTH if part.lower() in SEQUENCES else WIDTH)
+
+
+def parse(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+
+
+def annotated_shape(node: ast.AST | None, dotted: Callable[[ast.AST], str], scope: Scope, sizes: dict[str, Dim]) -> Facts | None:
+    """`Float[Tensor, "batch dim"]`, as jaxtyping and its kin write it."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple) or len(node.slice.elts) != 2:
+        return None
+    shape = node.slice.elts[1]
+    if not isinstance(shape, ast.Constant) or not isinstance(shape.value, str) or "Tensor" not in ast.dump(node.slice.elts[0]):
+        return None
+    facts = read_dims(shape.value.replace("*", "").replace("...", "").split(), scope, sizes)
+    kind = KINDS.get(dotted(node.value).rpartition(".")[2], "")
+    return Facts(kind=kind).plus(facts) if facts else Facts(kind=kind)

@@ -1,0 +1,95 @@
+"""The parameters of a function or a constructor, one by one, with all that is written about them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from validate.drafting.construct import fields_of, is_dataclass
+from validate.drafting.evaluate import Scope
+from validate.drafting.library import Definition, Functions, Module
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter. `kind`: positional (only), plain, keyword (only), star or stars."""
+
+    name: str
+    annotation: ast.expr | None
+    default: ast.expr | None
+    kind: str
+    module: Module
+
+    @property
+    def is_needed(self) -> bool:
+        return self.default is None and self.kind not in ("star", "stars")
+
+    @property
+    def written(self) -> str:
+        """The annotation as it is written."""
+        return ast.unparse(self.annotation) if self.annotation else ""
+
+
+def parameters_of(found: Definition, skip_first: bool = False) -> list[Parameter]:
+    """The parameters of a function, without self or cls if it is a method."""
+    node = found.node
+    if not isinstance(node, Functions):
+        return []
+    every = list(read_parameters(node.args, found.module))
+    return every[1:] if skip_first else every
+
+
+def read_parameters(args: ast.arguments, module: Module) -> Iterator[Parameter]:
+    positional = [*args.posonlyargs, *args.args]
+    defaults = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
+    for index, (one, default) in enumerate(zip(positional, defaults, strict=True)):
+        kind = "positional" if index < len(args.posonlyargs) else "plain"
+        yield Parameter(one.arg, annotation(one), default, kind, module)
+    if args.vararg:
+        yield Parameter(args.vararg.arg, annotation(args.vararg), None, "star", module)
+    for one, extra in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+        yield Parameter(one.arg, annotation(one), extra, "keyword", module)
+    if args.kwarg:
+        yield Parameter(args.kwarg.arg, annotation(args.kwarg), None, "stars", module)
+
+
+def annotation(one: ast.arg) -> ast.expr | None:
+    return unquoted(one.annotation)
+
+
+def unquoted(node: ast.expr | None) -> ast.expr | None:
+    """An annotation that is written as a string is read as one that is not."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            return ast.parse(node.value, mode="eval").body
+        except SyntaxError:
+            return None
+    return node
+
+
+def constructor_of(found: Definition, scope: Scope) -> list[Parameter] | None:
+    """What a class is made with; None if its constructor cannot be read."""
+    library = scope.library
+    if is_dataclass(found):
+        return [
+            Parameter(name, unquoted(hint), default, "plain", found.module)
+            for name, hint, default in fields_of(found, scope)
+            if not is_left_out(default)
+        ]
+    init = library.member(found, "__init__")
+    if init is not None:
+        return parameters_of(init, skip_first=True)
+    unread = {name for name in library.base_names(found) if library.find(name) is None}
+    return None if unread - {"object", "torch.nn.Module", "abc.ABC", "ABC"} else []
+
+
+def is_left_out(default: ast.expr | None) -> bool:
+    """`field(init=False)` is none of the constructor's business."""
+    words = default.keywords if isinstance(default, ast.Call) else []
+    return any(word.arg == "init" and isinstance(word.value, ast.Constant) and not word.value.value for word in words)
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

@@ -1,0 +1,243 @@
+"""How a function uses its parameters: which are tensors, and what the code asks of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from validate.drafting.evaluate import Array, Layer, Scope, Thing, evaluate
+from validate.drafting.facts import WIDTH, Facts
+from validate.drafting.layers import KEEPING, facts_of_call, facts_of_layer
+from validate.drafting.library import Definition, Functions
+
+TENSOR_METHODS = {
+    *("shape", "size", "dim", "ndim", "view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "flatten"),
+    *("mean", "sum", "std", "var", "norm", "abs", "exp", "log", "sqrt", "square", "clamp", "softmax", "log_softmax"),
+    *("detach", "requires_grad", "device", "dtype", "float", "half", "long", "contiguous", "numel", "item", "masked_fill"),
+    *("argmax", "topk", "gather", "scatter", "expand", "repeat", "chunk", "split", "backward", "cumsum", "matmul", "new_zeros"),
+}
+ELEMENTWISE = {
+    *("relu", "gelu", "tanh", "sigmoid", "silu", "elu", "leaky_relu", "dropout", "exp", "abs", "clamp", "softplus", "float"),
+    *("contiguous", "detach", "clone", "to", "sqrt", "square", "log", "neg", "sin", "cos", "double", "type", "cuda", "cpu"),
+}
+"""Functions and methods whose result has the shape of their first argument."""
+
+
+class Uses:
+    """Collects facts about the parameters of one function, from its body and from what it calls."""
+
+    def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, names: list[str]) -> None:
+        self.node = node
+        self.scope = scope
+        self.facts: dict[str, Facts] = {name: Facts() for name in names}
+        self.alias: dict[str, str] = {name: name for name in names}
+        self.tensors: set[str] = set()
+        self.keys: dict[str, list[str]] = {}
+        """Keys that a parameter is asked for, if it is a dict."""
+        for statement in node.body:
+            self.visit(statement)
+
+    def parameter(self, node: ast.AST | None) -> str | None:
+        """The parameter that an expression still has the shape of."""
+        if isinstance(node, ast.Name):
+            return self.alias.get(node.id)
+        if isinstance(node, ast.Call):
+            name = called_name(node)
+            if name in ELEMENTWISE:
+                return self.parameter(node.func.value if is_method(node, self.scope) else first(node.args))
+            layer = evaluate(node.func, self.scope)
+            if isinstance(layer, Layer) and layer.kind in KEEPING:
+                return self.parameter(first(node.args))
+        return None
+
+    def add(self, node: ast.AST | None, facts: Facts) -> None:
+        name = self.parameter(node)
+        if name is not None:
+            self.tensors.add(name)
+            self.facts[name] = self.facts[name].plus(facts)
+
+    # Statements
+
+    def visit(self, node: ast.AST) -> None:
+        """What is evaluated first is visited first: the parts before the whole, the value before its target."""
+        if isinstance(node, (*Functions, ast.Lambda, ast.ClassDef)):
+            return
+        if isinstance(node, ast.Assign):
+            self.visit(node.value)
+            for target in node.targets:
+                self.assign(target, node.value)
+            return
+        for child in ast.iter_child_nodes(node):
+            self.visit(child)
+        reader = getattr(self, f"see_{type(node).__name__.lower()}", None)
+        if reader:
+            reader(node)
+
+    def assign(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, (ast.Tuple, ast.List)) and is_shape(value):
+            self.add(value.value if isinstance(value, ast.Attribute) else value.func.value, Facts(rank=len(target.elts)))
+        elif isinstance(target, ast.Name):
+            source = self.parameter(value)
+            if source is None:
+                self.alias.pop(target.id, None)
+                self.scope.names[target.id] = evaluate(value, self.scope)
+            else:
+                self.alias[target.id] = source
+
+    def see_attribute(self, node: ast.Attribute) -> None:
+        if node.attr in TENSOR_METHODS:
+            self.add(node.value, Facts())
+
+    def see_subscript(self, node: ast.Subscript) -> None:
+        name = self.parameter(node.value)
+        if isinstance(node.slice, ast.Tuple):
+            self.add(node.value, Facts(at_least=len([one for one in node.slice.elts if not is_new_axis(one)])))
+        elif name and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            self.keys.setdefault(name, []).append(node.slice.value)
+        elif isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+            index = evaluate(node.slice, self.scope)
+            if isinstance(index, int):
+                self.add(node.value.value, Facts(at_least=index + 1 if index >= 0 else -index))
+        elif name is None and isinstance(node.slice, ast.Name) and self.parameter(node.slice):
+            held = evaluate(node.value, self.scope)
+            if isinstance(held, Array):
+                self.add(node.slice, Facts(kind="int", below=held.shape[0]))
+
+    def see_binop(self, node: ast.BinOp) -> None:
+        if isinstance(node.op, ast.MatMult):
+            self.see_product(node.left, node.right)
+        for side in (node.left, node.right):
+            other = node.right if side is node.left else node.left
+            held = evaluate(other, self.scope)
+            if isinstance(held, Array) and held.shape and not isinstance(node.op, ast.MatMult) and held.shape[-1] > 1:
+                self.add(side, Facts(sizes={-1: held.shape[-1]}))
+
+    def see_product(self, left: ast.expr, right: ast.expr) -> None:
+        weight = evaluate(right, self.scope)
+        if isinstance(weight, Array) and len(weight.shape) >= 2:
+            self.add(left, Facts(sizes={-1: weight.shape[-2]}))
+        elif self.parameter(left) and self.parameter(right):
+            self.add(left, Facts())
+            self.add(right, Facts(rank=2, has_batch=False))
+
+    def see_unaryop(self, node: ast.UnaryOp) -> None:
+        if isinstance(node.op, ast.Invert):
+            self.add(node.operand, Facts(kind="bool"))
+
+    def see_for(self, node: ast.For) -> None:
+        self.look_for_keys(node.target, node.iter, node.body)
+
+    def see_dictcomp(self, node: ast.DictComp) -> None:
+        self.look_for_keys(node.generators[0].target, node.generators[0].iter, [node.key, node.value])
+
+    def see_listcomp(self, node: ast.ListComp) -> None:
+        self.look_for_keys(node.generators[0].target, node.generators[0].iter, [node.elt])
+
+    def look_for_keys(self, target: ast.expr, source: ast.expr, body: list[Any]) -> None:
+        """`for name in NAMES: ... param[name]` asks the parameter for every one of the names."""
+        items = evaluate(source, self.scope)
+        items = list(items) if isinstance(items, (list, tuple, dict)) else []
+        if not isinstance(target, ast.Name) or not items or not all(isinstance(item, str) for item in items):
+            return
+        for node in (inner for part in body for inner in ast.walk(part)):
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == target.id:
+                name = self.parameter(node.value)
+                if name:
+                    self.keys.setdefault(name, []).extend(items)
+
+    # Calls
+
+    def see_call(self, node: ast.Call) -> None:
+        callee = evaluate(node.func, self.scope)
+        if isinstance(callee, Layer):
+            for position, arg in enumerate(node.args):
+                self.add(arg, facts_of_layer(callee, position))
+        elif isinstance(callee, Thing):
+            method = self.scope.library.member(callee.definition, "forward")
+            self.see_inner(node, method, callee)
+        elif isinstance(callee, Definition) and isinstance(callee.node, Functions):
+            self.see_inner(node, callee, self.receiver(node))
+        else:
+            self.see_function(node)
+
+    def receiver(self, node: ast.Call) -> Thing | None:
+        holder = evaluate(node.func.value, self.scope) if isinstance(node.func, ast.Attribute) else None
+        return holder if isinstance(holder, Thing) else None
+
+    def see_inner(self, node: ast.Call, callee: Definition | None, holder: Thing | None) -> None:
+        """A call of the user's own code: what that asks of its parameters is asked of ours."""
+        if callee is None or not isinstance(callee.node, Functions) or self.scope.depth > 6:
+            return
+        names = [one.arg for one in (*callee.node.args.posonlyargs, *callee.node.args.args)][bool(holder) :]
+        passed = {name: self.parameter(arg) for name, arg in zip(names, node.args, strict=False)}
+        passed |= {word.arg: self.parameter(word.value) for word in node.keywords if word.arg in names}
+        wanted = [name for name, source in passed.items() if source and name]
+        if not wanted:
+            return
+        inner = Uses(callee.node, self.scope.inside(callee.module, {"self": holder} if holder else {}), wanted)
+        for name in wanted:
+            source = passed[name]
+            if source and name in inner.tensors:
+                self.add(ast.Name(source), inner.facts[name])
+            if source and name in inner.keys:
+                self.keys.setdefault(source, []).extend(inner.keys[name])
+
+    def see_function(self, node: ast.Call) -> None:
+        name = called_name(node)
+        is_torch = self.scope.module.dotted(node.func).startswith("torch.")
+        args: list[ast.expr] = list(node.args)
+        if is_method(node, self.scope) and isinstance(node.func, ast.Attribute):
+            args = [node.func.value, *args]
+        elif not is_torch:
+            return
+        if name == "einsum":
+            self.see_einsum(args)
+        elif name in ("permute", "transpose", "swapaxes"):
+            self.see_reordering(name, args)
+        else:
+            values = [evaluate(arg, self.scope) for arg in args]
+            for position, arg in enumerate(args):
+                facts = facts_of_call(name, position, values)
+                if is_torch or facts != Facts():
+                    self.add(arg, facts)
+
+    def see_einsum(self, args: list[ast.expr]) -> None:
+        equation = evaluate(first(args), self.scope)
+        if isinstance(equation, str):
+            for letters, arg in zip(equation.partition("->")[0].split(","), args[1:], strict=False):
+                plain = letters.strip().replace("...", "")
+                self.add(arg, Facts(rank=len(plain), sizes=dict.fromkeys(range(1, len(plain)), WIDTH)))
+
+    def see_reordering(self, name: str, args: list[ast.expr]) -> None:
+        places = [evaluate(arg, self.scope) for arg in args[1:]]
+        places = list(places[0]) if len(places) == 1 and isinstance(places[0], (tuple, list)) else places
+        numbers = [place for place in places if isinstance(place, int)]
+        if name == "permute" and places:
+            self.add(args[0], Facts(rank=len(places)))
+        elif numbers:
+            self.add(args[0], Facts(at_least=max(one + 1 if one >= 0 else -one for one in numbers)))
+
+
+def first(items: list[ast.expr]) -> ast.expr | None:
+    return items[0] if items else None
+
+
+def called_name(node: ast.Call) -> str:
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+
+
+def is_method(node: ast.Call, scope: Scope) -> bool:
+    """`x.view(...)`, not `torch.relu(...)` or `F.relu(...)`."""
+    return isinstance(node.func, ast.Attribute) and not scope.module.dotted(node.func).startswith("torch.")
+
+
+def is_shape(node: ast.expr) -> bool:
+    """`x.shape` or `x.size()`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "shape"
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and not node.args
+
+
+def is_new_axis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

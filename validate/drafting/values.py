@@ -1,0 +1,322 @@
+"""A value for every parameter, as the text that makes it; None where nothing sensible can be said."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from validate.drafting import names
+from validate.drafting.construct import construct
+from validate.drafting.evaluate import UNKNOWN, Layer, Scope, evaluate
+from validate.drafting.facts import BATCH, Dim, Facts, shape_of
+from validate.drafting.library import Definition, Functions
+from validate.drafting.parameters import Parameter, constructor_of, unquoted
+
+DEEPEST = 3
+LISTS = {"list", "List", "Sequence", "Iterable", "Collection", "MutableSequence"}
+DICTS = {"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "DefaultDict"}
+TENSOR_TYPES = {"torch.Tensor", "torch.FloatTensor", "torch._tensor.Tensor", "Tensor", "torch.LongTensor", "torch.BoolTensor"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """`text` makes it; `worth` is what it is, for whoever reads on; `guess` says what was guessed."""
+
+    text: str
+    worth: Any = UNKNOWN
+    guess: str = ""
+    is_module: bool = False
+
+
+class Guesser:
+    """Finds values for parameters. `facts` say what the code asks of tensors; `imports` are what the texts need."""
+
+    def __init__(self, scope: Scope, in_build: bool, facts: dict[str, Facts] | None = None) -> None:
+        self.scope = scope
+        self.in_build = in_build
+        self.facts = facts or {}
+        self.keys: dict[str, list[str]] = {}
+        self.tensors: set[str] = set()
+        self.choices: dict[str, str] = {}
+        self.imports: set[tuple[str, str]] = set()
+        self.depth = 0
+
+    # By annotation
+
+    def value(self, parameter: Parameter) -> Value | None:
+        by_name = self.by_name(parameter)
+        if by_name:
+            return by_name
+        if parameter.annotation is None:
+            return self.unannotated(parameter)
+        return self.typed(parameter.name, parameter.annotation, parameter)
+
+    def typed(self, name: str, hint: ast.expr | None, parameter: Parameter) -> Value | None:
+        hint = unquoted(hint)
+        if isinstance(hint, ast.BinOp) and isinstance(hint.op, ast.BitOr):
+            return self.either([hint.left, hint.right], name, parameter)
+        if isinstance(hint, ast.Constant) and hint.value is None:
+            return Value("None", None)
+        if isinstance(hint, ast.Subscript):
+            return self.generic(name, hint, parameter)
+        dotted = parameter.module.dotted(hint)
+        if dotted in TENSOR_TYPES or dotted.endswith(".Tensor"):
+            return self.tensor(name, {"torch.LongTensor": "int", "torch.BoolTensor": "bool"}.get(dotted, ""))
+        maker = SIMPLE.get(dotted) or SIMPLE.get(dotted.rpartition(".")[2])
+        if maker:
+            return maker(self, name)
+        return self.own_type(name, dotted, parameter)
+
+    def either(self, hints: list[ast.expr], name: str, parameter: Parameter) -> Value | None:
+        """The first alternative that is not None and can be made; tensors before numbers."""
+        hints = sorted(hints, key=lambda hint: "Tensor" not in ast.dump(hint))
+        found = [self.typed(name, hint, parameter) for hint in hints]
+        made = [value for value in found if value]
+        return next((value for value in made if value.text != "None"), made[0] if made else None)
+
+    def generic(self, name: str, hint: ast.Subscript, parameter: Parameter) -> Value | None:
+        kind = parameter.module.dotted(hint.value).rpartition(".")[2]
+        inner = list(hint.slice.elts) if isinstance(hint.slice, ast.Tuple) else [hint.slice]
+        if kind in ("Optional", "Union"):
+            return self.either(inner, name, parameter)
+        if kind == "Literal":
+            return Value(ast.unparse(inner[0]), evaluate(inner[0], self.scope))
+        if kind in ("Annotated", "Final", "ClassVar"):
+            return self.typed(name, inner[0], parameter)
+        if kind in LISTS:
+            return self.several(name, inner[0], parameter)
+        if kind in ("tuple", "Tuple"):
+            return self.tuple_of(name, inner, parameter)
+        if kind in DICTS:
+            return self.dict_of(name, inner, parameter)
+        if kind in ("Callable", "type", "Type"):
+            return SIMPLE[kind](self, name)
+        if "Tensor" in ast.dump(hint):
+            return self.tensor(name)
+        return self.typed(name, hint.value, parameter)
+
+    def several(self, name: str, hint: ast.expr, parameter: Parameter) -> Value | None:
+        one = self.typed(name, hint, parameter)
+        return Value(f"[{one.text}, {one.text}]", [one.worth, one.worth], one.guess) if one else None
+
+    def tuple_of(self, name: str, hints: list[ast.expr], parameter: Parameter) -> Value | None:
+        if len(hints) == 2 and isinstance(hints[1], ast.Constant) and hints[1].value is ...:
+            hints = [hints[0], hints[0]]
+        parts = [self.typed(name, hint, parameter) for hint in hints]
+        made = [part for part in parts if part]
+        if len(made) < len(hints):
+            return None
+        guess = next((part.guess for part in made if part.guess), "")
+        comma = "," if len(made) == 1 else ""
+        return Value(f"({', '.join(part.text for part in made)}{comma})", tuple(part.worth for part in made), guess)
+
+    def dict_of(self, name: str, hints: list[ast.expr], parameter: Parameter) -> Value | None:
+        """With the keys that the code asks for; else with two of its own."""
+        one = self.typed(name, hints[-1], parameter)
+        if one is None or parameter.module.dotted(hints[0]) not in ("str", "typing.Any", "int"):
+            return None
+        keys: list[Any] = list(dict.fromkeys(self.keys.get(name, [])))
+        guess = one.guess
+        if not keys:
+            keys = [0, 1] if parameter.module.dotted(hints[0]) == "int" else ["a", "b"]
+            guess = f"the keys of `{name}`"
+        return Value(f"{{{', '.join(f'{key!r}: {one.text}' for key in keys)}}}".replace("'", '"'), UNKNOWN, guess)
+
+    # Tensors
+
+    def tensor(self, name: str, kind: str = "") -> Value:
+        facts = self.facts.get(name, Facts())
+        is_known = facts != Facts() or name in self.tensors and len(self.tensors) == 1 and False
+        if kind:
+            facts = Facts(kind=kind).plus(facts)
+        elif not facts.kind and facts.below is None:
+            facts = facts.plus(Facts(kind=kind_by_name(name)))
+        if facts.kind == "int" and facts == Facts(kind="int"):
+            facts = Facts(rank=1, kind="int")
+        if names.IMAGES.fullmatch(name) and not is_known:
+            facts = facts.plus(Facts(rank=4))
+        guess = "" if facts.dims or facts.sizes or facts.rank is not None and is_known else f"the shape of `{name}`"
+        return Value(self.tensor_text(shape_of(facts), facts), UNKNOWN, guess)
+
+    def tensor_text(self, shape: list[Dim], facts: Facts) -> str:
+        dims = ["4" if dim == BATCH and self.in_build else str(dim) for dim in shape]
+        sizes = ", ".join(dims)
+        if self.in_build:
+            return f"torch.randn({sizes}, device=device)" if sizes else "torch.randn((), device=device)"
+        tuple_text = f"({sizes},)" if len(dims) == 1 else f"({sizes})"
+        if facts.kind == "int":
+            return f"torch.randint(0, {facts.below or 8}, {tuple_text}, generator=generator).to(device)"
+        if facts.kind == "bool":
+            return f"(torch.rand({sizes or '()'}, generator=generator) > 0.3).to(device)"
+        return f"torch.randn({sizes or '()'}, generator=generator).to(device)"
+
+    # By name
+
+    def by_name(self, parameter: Parameter) -> Value | None:
+        name, written = parameter.name, parameter.written
+        if name == "device":
+            return Value("str(device)" if written in ("str", "'str'") else "device")
+        if name == "dtype" and "Tensor" not in written:
+            return Value("torch.float32")
+        if name in self.choices and written in ("", "str"):
+            return Value(repr(self.choices[name]).replace("'", '"'), self.choices[name])
+        return None
+
+    def unannotated(self, parameter: Parameter) -> Value | None:
+        name = parameter.name
+        if name in self.keys:
+            one = self.tensor(name)
+            pairs = ", ".join(f'"{key}": {one.text}' for key in dict.fromkeys(self.keys[name]))
+            return Value(f"{{{pairs}}}", UNKNOWN, f"the shapes in `{name}`")
+        if name in self.tensors:
+            return self.tensor(name)
+        for pattern, maker in NAMED:
+            if name in pattern:
+                return maker(self, name)
+        if names.suggests_number(name) and (self.in_build or not names.TENSORS.fullmatch(name)):
+            return make_float(self, name)
+        if self.in_build and names.suggests_integer(name):
+            return make_int(self, name)
+        if not self.in_build and names.TENSORS.fullmatch(name):
+            return self.tensor(name)
+        return make_int(self, name) if names.suggests_integer(name) else None
+
+    # The user's own classes
+
+    def own_type(self, name: str, dotted: str, parameter: Parameter) -> Value | None:
+        found = self.scope.library.find(dotted)
+        if found is None:
+            return self.torch_module(name) if dotted.startswith("torch.nn.") else None
+        if not found.is_class:
+            is_alias = not isinstance(found.node, Functions) and isinstance(found.node, ast.expr)
+            inner = Parameter(name, parameter.annotation, None, "plain", found.module)
+            return self.typed(name, found.node, inner) if is_alias else None  # type: ignore[arg-type]
+        if found.module.name.startswith("torch."):
+            return self.torch_module(name) if self.scope.library.is_torch_module(found) else None
+        return self.member_of(found) or self.object_of(found)
+
+    def member_of(self, found: Definition) -> Value | None:
+        """The first member of an Enum."""
+        if not any(base.rpartition(".")[2].endswith(("Enum", "Flag")) for base in self.scope.library.base_names(found)):
+            return None
+        node = found.node
+        for statement in node.body if isinstance(node, ast.ClassDef) else []:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                self.imports.add((found.module.name, found.name))
+                worth = evaluate(statement.value, self.scope)
+                return Value(f"{found.name}.{statement.targets[0].id}", worth)
+        return None
+
+    def object_of(self, found: Definition) -> Value | None:
+        """A call of the class, with what it needs."""
+        made = self.arguments_for(found)
+        if made is None:
+            return None
+        text = ", ".join(f"{name}={value.text}" for name, value in made.items())
+        guesses = [value.guess for value in made.values() if value.guess]
+        is_module = self.scope.library.is_torch_module(found)
+        self.imports.add((found.module.name, found.name.partition(".")[0]))
+        worth = construct(found, [], {name: value.worth for name, value in made.items()}, self.scope)
+        moved = ".to(device)" if is_module else ""
+        return Value(f"{found.name}({text}){moved}", worth, "; ".join(guesses[:2]), is_module)
+
+    def arguments_for(self, found: Definition) -> dict[str, Value] | None:
+        """What the constructor needs, by name; None if something of it cannot be made."""
+        wanted = constructor_of(found, self.scope)
+        if wanted is None or self.depth >= DEEPEST:
+            return None
+        inner = Guesser(self.scope, True)
+        inner.imports, inner.depth = self.imports, self.depth + 1
+        inner.in_build = self.in_build
+        made = {}
+        for parameter in wanted:
+            if parameter.is_needed or parameter.name == "device":
+                value = inner.in_constructor(parameter)
+                if value is None:
+                    return None
+                made[parameter.name] = value
+        return made
+
+    def in_constructor(self, parameter: Parameter) -> Value | None:
+        before, self.in_build = self.in_build, True
+        value = self.value(parameter)
+        self.in_build = before
+        return value
+
+    def torch_module(self, name: str) -> Value:
+        if any(word in name for word in ("loss", "criterion", "objective")):
+            return Value("torch.nn.MSELoss()", Layer("MSELoss", [], {}), f"`{name}`", True)
+        return Value("torch.nn.Linear(8, 8).to(device)", Layer("Linear", [8, 8], {}), f"`{name}`", True)
+
+
+def kind_by_name(name: str) -> str:
+    return "bool" if names.MASKS.fullmatch(name) else "int" if names.INTEGERS.fullmatch(name) else ""
+
+
+def make_int(guesser: Guesser, name: str) -> Value:
+    number = names.size_for(name) if guesser.in_build else names.integer_for(name)
+    return Value(str(number), number, f"`{name}`")
+
+
+def make_float(guesser: Guesser, name: str) -> Value:
+    number = names.number_for(name)
+    return Value(str(number), number, f"`{name}`")
+
+
+def make_text(guesser: Guesser, name: str) -> Value:
+    return Value(f'"{name}"', name, f"`{name}`")
+
+
+def fixed(text: str, worth: Any = UNKNOWN, is_guess: bool = False) -> Callable[[Guesser, str], Value]:
+    return lambda guesser, name: Value(text, worth, f"`{name}`" if is_guess else "")
+
+
+def make_callable(guesser: Guesser, name: str) -> Value:
+    is_loss = "loss" in name or "criterion" in name
+    return Value("torch.nn.functional.mse_loss" if is_loss else "torch.relu", UNKNOWN, f"`{name}`")
+
+
+def make_model(guesser: Guesser, name: str) -> Value:
+    return guesser.torch_module(name)
+
+
+def make_generator(guesser: Guesser, name: str) -> Value:
+    return Value("torch.Generator().manual_seed(0)" if guesser.in_build else "generator")
+
+
+def make_optimizer(guesser: Guesser, name: str) -> Value:
+    """For the parameters of the model beside it; the composer puts the model's name in."""
+    return Value("torch.optim.SGD({model}.parameters(), lr=0.01)", UNKNOWN, f"`{name}`")
+
+
+SIMPLE: dict[str, Callable[[Guesser, str], Value]] = {
+    "int": make_int,
+    "float": make_float,
+    "bool": fixed("False", False),
+    "str": make_text,
+    "list": fixed("[]", [], True),
+    "tuple": fixed("()", (), True),
+    "dict": fixed("{}", {}, True),
+    "torch.device": fixed("device"),
+    "torch.dtype": fixed("torch.float32"),
+    "torch.Size": fixed("torch.Size([8])", [8], True),
+    "torch.Generator": make_generator,
+    "torch.nn.Module": make_model,
+    "torch.optim.Optimizer": make_optimizer,
+    "Optimizer": make_optimizer,
+    "Callable": make_callable,
+    "type": fixed("torch.nn.ReLU", UNKNOWN, True),
+    "Type": fixed("torch.nn.ReLU", UNKNOWN, True),
+    "ndarray": fixed("torch.randn(4, 8).numpy()", UNKNOWN, True),
+    "GradScaler": fixed("torch.amp.GradScaler(enabled=False)"),
+    "Path": fixed('"."', ".", True),
+}
+NAMED: tuple[tuple[set[str], Callable[[Guesser, str], Value]], ...] = (
+    ({"model", "net", "network", "module", "policy", "backbone", "encoder", "decoder", "actor", "critic"}, make_model),
+    ({"optimizer", "optim", "opt"}, make_optimizer),
+    ({"criterion", "loss_fn", "loss_func", "activation", "act", "fn", "func", "f"}, make_callable),
+    ({"generator", "rng"}, make_generator),
+    ({"act_layer", "norm_layer", "activation_layer"}, fixed("torch.nn.ReLU", UNKNOWN, True)),
+)
