@@ -9,7 +9,7 @@ from codemods.model import Change, Edit, Finding
 from codemods.project import Project
 from codemods.source import decode
 from validate.exercised import did_run
-from validate.judge import combined
+from validate.judge import combined, is_idle
 from validate.model import Ruling, Verdict
 
 Prove = Callable[[Change, Project], Sequence[Verdict]]
@@ -17,6 +17,7 @@ Prove = Callable[[Change, Project], Sequence[Verdict]]
 
 Plan = Callable[[Sequence[Finding]], Change]
 HARM = (Ruling.DIFFERENT, Ruling.WORSE)
+IDLE_REASON = "not written: no scenario runs the lines that it changes"
 
 
 @dataclass
@@ -39,18 +40,12 @@ class Prover:
     def _keep(
         self, findings: tuple[Finding, ...], plan: Plan, project: Project, refused: list[tuple[Finding, str]]
     ) -> tuple[Finding, ...]:
-        """All of the findings if they are proven together; if they do harm, what is left of each half."""
+        """Of findings that do no harm together, those that are proven; of others, what is left of each half."""
         change = plan(findings)
         verdicts = self.prove(change, project)
-        if self._allows(verdicts):
-            self.verdicts += verdicts
-            idle = [f for f in findings if len(findings) > 1 and not is_exercised(f, change, verdicts)]
-            refused += [(finding, "not written: no scenario runs the lines that it changes") for finding in idle]
-            return tuple(finding for finding in findings if finding not in idle)
         if len(findings) == 1 or combined(verdicts) not in HARM:
             self.verdicts += verdicts
-            refused += [(finding, why_not(verdicts)) for finding in findings]
-            return ()
+            return tuple(finding for finding in findings if self._admits(finding, change, verdicts, refused))
         middle = len(findings) // 2
         first = self._keep(findings[:middle], plan, project, refused)
         second = self._keep(findings[middle:], plan, project, refused)
@@ -58,6 +53,16 @@ class Prover:
             refused += [(finding, f"{why_not(together)} (together with others)") for finding in second]
             return first
         return (*first, *second)
+
+    def _admits(
+        self, finding: Finding, change: Change, verdicts: Sequence[Verdict], refused: list[tuple[Finding, str]]
+    ) -> bool:
+        """Whether the scenarios that run what a finding changes prove it."""
+        telling = [verdict for verdict in verdicts if is_exercised(finding, change, verdict)]
+        reason = IDLE_REASON if not telling else "" if self._allows(telling) else why_not(telling)
+        if reason:
+            refused.append((finding, reason))
+        return not reason
 
     def _allows(self, verdicts: Sequence[Verdict]) -> bool:
         ruling = combined(verdicts)
@@ -72,12 +77,12 @@ def why_not(verdicts: Sequence[Verdict]) -> str:
     return f"not written: {ruling.value}: {sentence}{advice}"
 
 
-def is_exercised(finding: Finding, change: Change, verdicts: Sequence[Verdict]) -> bool:
-    """Whether some scenario ran a line that the finding changes. What serves others, as an import, does not count."""
-    answers = [
-        answer for edit in finding.edits for verdict in verdicts if (answer := ran(edit, change, verdict)) is not None
-    ]
-    return not answers or any(answers)
+def is_exercised(finding: Finding, change: Change, verdict: Verdict) -> bool:
+    """Whether the scenario ran a line that the finding changes. What serves others, as an import, does not count."""
+    if not verdict.before.ran and not is_idle(verdict):
+        return True  # it ended before the lines were looked at
+    answers = [answer for edit in finding.edits if (answer := ran(edit, change, verdict)) is not None]
+    return any(answers) if answers else not is_idle(verdict)
 
 
 def ran(edit: Edit, change: Change, verdict: Verdict) -> bool | None:

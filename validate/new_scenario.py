@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from validate.drafting.compose import Draft, compose
-from validate.drafting.evaluate import Scope, Thing
-from validate.drafting.library import Definition, Functions, Library, Read
+from validate.drafting.library import Library, Read
 from validate.drafting.parameters import snake
-from validate.drafting.subject import Subject, find_subject
-from validate.model import ValidateError
+from validate.drafting.subject import find_subject
+
+
+def new_scenario(target: str, read: Read, file: str, captured: dict[str, Any] | None = None) -> str:
+    """The text of the file. `read` gives the bytes of a module by its dotted name, and whether it is a package.
+
+    `captured` is the index of a capture of the same target, if there is one: then its shapes are taken. Raises
+    ValidateError for a target that is not there or cannot be called alone.
+    """
+    library = Library(read)
+    subject = find_subject(target, library)
+    return compose(Draft(subject, library, captured["calls"] if captured else []), file)
+
+
+def file_name(target: str) -> str:
+    """`slot_encoder.py` for `seedling.policy:SlotEncoder`."""
+    return "_".join(snake(part) for part in target.partition(":")[2].split(".")) + ".py"

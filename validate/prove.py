@@ -290,7 +290,7 @@ class Proof:
             graphs=self.placed(Graph, told["graphs"]),
             breaks=self.placed(Break, told["breaks"]),
             fullgraph=told["fullgraph"],
-            fullgraph_reason=told["fullgraph_reason"],
+            fullgraph_reason=told["fullgraph_reason"].replace(f"{self.sides.root.resolve()}/", ""),
         )
 
     def take_ran(self, side: str, ran: dict[str, list[int]]) -> None:

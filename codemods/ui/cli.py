@@ -19,7 +19,7 @@ EPILOG = (
     "130 stopped by Ctrl-C."
 )
 PROOF_EPILOG = (
-    "A SCENARIO is a Python file (`fullgraph scenario new` writes one), module:function with stored calls (`fullgraph "
+    "A SCENARIO is a Python file (`scenario new` writes one), module:function with stored calls (`fullgraph "
     "capture`), or a test as tests/test_x.py::test_y. Exit codes: 0 proven, or neutral with --keep neutral; 3 different,"
     " worse or neutral; 4 undecided."
 )

@@ -1,4 +1,6 @@
-"""Small programs whose host reads and moves were counted by hand: `#: reads; moves` at the end of the line that makes them.
+# ruff: noqa: B015, B018, UP031, UP032
+# mypy: disable-error-code="no-untyped-call, no-any-return, misc, comparison-overlap, call-overload"
+"""Small programs whose host reads and moves were counted by hand, and marked at the end of the line: reads; moves.
 
 `in` is a copy from the host to the device, `out` one from the device to the host. A line without a mark makes none.
 Every program gets the device and tensors on it.
@@ -8,23 +10,35 @@ import contextlib
 import io
 import math
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
-def given(device):
+@dataclass
+class Given:
     """What a program starts with. `x` is 0 to 5 in two rows."""
+
+    device: torch.device
+    x: Tensor
+    total: Tensor
+    mask: Tensor
+    numbers: Tensor
+    one: Tensor
+
+
+def give(device: torch.device) -> Given:
     x = torch.arange(6, dtype=torch.float32).reshape(2, 3).to(device)
-    numbers = torch.tensor([2, 0, 1]).to(device)
-    one = torch.tensor(1).to(device)
-    return SimpleNamespace(device=device, x=x, total=x.sum(), mask=x > 2, numbers=numbers, one=one)
+    numbers, one = torch.tensor([2, 0, 1]).to(device), torch.tensor(1).to(device)
+    return Given(device, x, x.sum(), x > 2, numbers, one)
 
 
-def numbers_are_read(g):
+def numbers_are_read(g: Given) -> None:
     g.total.item()  #: item
     float(g.total)  #: float
     int(g.total)  #: int
@@ -36,14 +50,14 @@ def numbers_are_read(g):
     torch.is_nonzero(g.total)  #: bool
 
 
-def a_list_is_one_read(g):
+def a_list_is_one_read(g: Given) -> None:
     g.x.tolist()  #: tolist
     g.total.tolist()  #: tolist
     [row.tolist() for row in g.x]  #: tolist*2
     [number.item() for number in g.numbers]  #: item*3
 
 
-def conditions_are_read(g):
+def conditions_are_read(g: Given) -> None:
     if g.total > 0:  #: bool
         pass
     while g.total < 0:  #: bool
@@ -56,7 +70,7 @@ def conditions_are_read(g):
         pass
 
 
-def comparisons_are_read_when_they_are_needed(g):
+def comparisons_are_read_when_they_are_needed(g: Given) -> None:
     g.x == g.x
     torch.isclose(g.x, g.x)
     torch.equal(g.x, g.x)  #: equal
@@ -68,7 +82,7 @@ def comparisons_are_read_when_they_are_needed(g):
     sum([g.total, g.total])
 
 
-def numpy_needs_one_copy(g):
+def numpy_needs_one_copy(g: Given) -> None:
     g.x.detach().cpu().numpy()  #: cpu; out
     np.asarray(g.x.cpu())  #: cpu; out
     kept = g.x.cpu()  #: cpu; out
@@ -80,7 +94,7 @@ def numpy_needs_one_copy(g):
     kept[kept > 2].tolist()
 
 
-def to_the_cpu_is_a_read(g):
+def to_the_cpu_is_a_read(g: Given) -> None:
     g.x.to("cpu")  #: to; out
     g.x.to(device="cpu")  #: to; out
     g.x.to(torch.device("cpu"))  #: to; out
@@ -94,14 +108,14 @@ def to_the_cpu_is_a_read(g):
     g.x.to(g.total)
 
 
-def what_is_on_the_host_is_free(g):
+def what_is_on_the_host_is_free(g: Given) -> None:
     host = torch.zeros(3, device="cpu")
     host.tolist()
     torch.from_numpy(np.ones(3)).sum().item()
     g.x.shape[0], g.x.size(0), g.x.numel(), g.x.is_floating_point()
 
 
-def masks_are_read(g):
+def masks_are_read(g: Given) -> None:
     g.x[g.mask]  #: mask
     g.x[g.mask].sum()  #: mask
     g.x[:, g.mask[0]]  #: mask
@@ -113,7 +127,7 @@ def masks_are_read(g):
     g.x * g.mask
 
 
-def sizes_that_depend_on_values_are_read(g):
+def sizes_that_depend_on_values_are_read(g: Given) -> None:
     g.x.nonzero()  #: nonzero
     torch.nonzero(g.x, as_tuple=True)  #: nonzero
     torch.where(g.mask)  #: where
@@ -128,7 +142,7 @@ def sizes_that_depend_on_values_are_read(g):
     torch.count_nonzero(g.x)
 
 
-def indices_are_read_only_where_the_host_needs_them(g):
+def indices_are_read_only_where_the_host_needs_them(g: Given) -> None:
     g.x[:, g.numbers]
     g.x.index_select(1, g.numbers)
     g.x.gather(1, g.numbers[None])
@@ -142,17 +156,17 @@ def indices_are_read_only_where_the_host_needs_them(g):
     torch.full((2,), g.total, device=g.device)  #: full
 
 
-def text_is_read(g):
+def text_is_read(g: Given) -> None:
+    "%.2f" % g.total  #: float
     f"{g.total:.3f}"  #: format
     f"{g.total} {g.x}"  #: format*2
-    "%.2f" % g.total  #: float
     "{}".format(g.total)  #: format
     str(g.x)  #: repr
     print(g.total, g.x)  #: repr*2
     print(g.x.shape, g.x.device)
 
 
-def a_tensor_of_tensors_reads_each(g):
+def a_tensor_of_tensors_reads_each(g: Given) -> None:
     torch.tensor([g.total, g.total])  #: tensor*2
     torch.tensor([[g.total, 1.0], [2.0, g.total]])  #: tensor*2
     torch.as_tensor([g.total.item()])  #: item
@@ -162,7 +176,7 @@ def a_tensor_of_tensors_reads_each(g):
     torch.tensor([g.total, g.total], device=g.device)  #: tensor*2; in
 
 
-def checks_of_values_are_read(g):
+def checks_of_values_are_read(g: Given) -> None:
     torch.distributions.Categorical(logits=g.x, validate_args=False).sample()
     torch.distributions.Normal(g.total, 1.0, validate_args=False)  #:; in
     torch.normal(g.x, g.x)  #: normal
@@ -175,7 +189,7 @@ def checks_of_values_are_read(g):
     torch.quantile(g.x, 0.5)
 
 
-def training_itself_reads_nothing(g):
+def training_itself_reads_nothing(g: Given) -> None:
     model = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Dropout(0.1), nn.Linear(4, 2)).to(g.device)  #:; in*6
     optimizer = torch.optim.AdamW(model.parameters())
     for _ in range(2):
@@ -186,7 +200,7 @@ def training_itself_reads_nothing(g):
         optimizer.step()
 
 
-def a_loss_that_is_logged_every_step(g):
+def a_loss_that_is_logged_every_step(g: Given) -> None:
     model = nn.Linear(3, 1).to(g.device)  #:; in*2
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     losses = []
@@ -200,7 +214,7 @@ def a_loss_that_is_logged_every_step(g):
             print(f"{step}: {loss:.3f}")  #: format*3
 
 
-def a_loss_that_is_logged_at_the_end(g):
+def a_loss_that_is_logged_at_the_end(g: Given) -> None:
     model = nn.Linear(3, 1).to(g.device)  #:; in*2
     losses = []
     for _ in range(5):
@@ -214,25 +228,25 @@ def a_loss_that_is_logged_at_the_end(g):
 class RolloutBuffer:
     """Steps of an environment, kept on the device or on the host."""
 
-    def __init__(self, steps, device):
+    def __init__(self, steps: int, device: torch.device) -> None:
         self.rewards = torch.zeros(steps, device=device)
         self.done = torch.zeros(steps, dtype=torch.bool, device=device)
         self.length = 0
 
-    def add(self, reward, done):
+    def add(self, reward: Tensor, done: Tensor) -> None:
         self.rewards[self.length] = reward
         self.done[self.length] = done
         self.length += 1
 
-    def returns(self, discount):
-        running, out = torch.zeros_like(self.rewards[0]), []
+    def returns(self, discount: float) -> Tensor:
+        running, out = torch.zeros_like(self.rewards[0]), list[Tensor]()
         for step in reversed(range(self.length)):
             running = self.rewards[step] + discount * running * (~self.done[step])
             out.append(running)
         return torch.stack(out[::-1])
 
 
-def a_rollout_on_the_device(g):
+def a_rollout_on_the_device(g: Given) -> None:
     buffer = RolloutBuffer(4, g.device)
     for step in range(4):
         reward = g.x[step % 2].sum()
@@ -248,12 +262,15 @@ def a_rollout_on_the_device(g):
 class Normalizer(nn.Module):
     """Follows its input to whatever device that is on."""
 
-    def __init__(self):
+    mean: Tensor
+    count: Tensor
+
+    def __init__(self) -> None:
         super().__init__()
         self.register_buffer("mean", torch.zeros(3))
         self.register_buffer("count", torch.zeros(()))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         if self.mean.device != x.device:
             self.mean = self.mean.to(x.device)  #:; in
             self.count = self.count.to(x.device)  #:; in
@@ -262,13 +279,13 @@ class Normalizer(nn.Module):
         return x - self.mean
 
 
-def a_normalizer_follows_its_input(g):
+def a_normalizer_follows_its_input(g: Given) -> None:
     normalizer = Normalizer()
     for _ in range(3):
         normalizer(g.x)
 
 
-def no_grad_and_inference_mode(g):
+def no_grad_and_inference_mode(g: Given) -> None:
     with torch.no_grad():
         g.total.item()  #: item
         g.x[g.mask]  #: mask
@@ -283,38 +300,38 @@ def no_grad_and_inference_mode(g):
 
 class Scaled(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.scale = x.abs().max().item()  #: item
         return x / ctx.scale
 
     @staticmethod
-    def backward(ctx, gradient):
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
         if gradient.isnan().any():  #: bool
             raise ValueError("nan")
         return gradient / ctx.scale
 
 
-def reads_in_a_function_of_autograd(g):
+def reads_in_a_function_of_autograd(g: Given) -> None:
     x = g.x.clone().requires_grad_()
     Scaled.apply(x).sum().backward()
 
 
 @torch.compile(backend="eager")
-def compiled(x):
+def compiled(x: Tensor) -> Tensor:
     if x.sum() > 0:  #: bool
         return x * 2
     return x
 
 
-def what_is_compiled_is_counted_as_eager(g):
+def what_is_compiled_is_counted_as_eager(g: Given) -> None:
     compiled(g.x)
 
 
-def read_in_thread(tensor):
+def read_in_thread(tensor: Tensor) -> None:
     tensor.item()  #: item*3
 
 
-def threads_are_counted(g):
+def threads_are_counted(g: Given) -> None:
     thread = threading.Thread(target=read_in_thread, args=(g.total,))
     thread.start()
     thread.join()
@@ -322,7 +339,7 @@ def threads_are_counted(g):
         list(pool.map(read_in_thread, [g.total, g.total]))
 
 
-def what_fails_reads_nothing(g):
+def what_fails_reads_nothing(g: Given) -> None:
     with contextlib.suppress(RuntimeError):
         bool(g.x)
     with contextlib.suppress(RuntimeError):
@@ -331,15 +348,25 @@ def what_fails_reads_nothing(g):
         range(g.total)
 
 
-def reads_inside_torch_belong_to_the_line_that_called(g):
+def reads_inside_torch_belong_to_the_line_that_called(g: Given) -> None:
     torch.distributions.Categorical(logits=g.x, validate_args=True)  #: bool
     nn.utils.clip_grad_norm_([nn.Parameter(g.x)], 1.0, error_if_nonfinite=False)
     torch.testing.assert_close(g.x, g.x)  #: bool
 
 
-PROGRAMS = [value for value in list(globals().values()) if getattr(value, "__code__", None) and value.__code__.co_varnames[:1] == ("g",)]
+PROGRAMS = {
+    name: program
+    for name, program in list(globals().items())
+    if getattr(program, "__annotations__", {}).get("g") is Given
+}
 
 
-def run(program, device):
-    with contextlib.redirect_stdout(io.StringIO()):
-        program(given(device))
+def prepare(name: str, device: torch.device) -> Callable[[], None]:
+    """The program, ready to run; what it prints is thrown away."""
+    given = give(device)
+
+    def run() -> None:
+        with contextlib.redirect_stdout(io.StringIO()):
+            PROGRAMS[name](given)
+
+    return run

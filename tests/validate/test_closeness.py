@@ -123,6 +123,14 @@ def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole == [measure(one, other, rule) for rule in (EXACT, Rule(False, 0.1, 0.1), Rule(False, 10, 10))]
 
 
+def test_a_wrong_number_is_told_before_a_larger_error_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closeness, "CHUNK", 2)
+    one, other = torch.tensor([1e6, 0, 0, 0, 1e6]), torch.tensor([1e6 + 0.5, 0, 0, 0.1, 1e6 + 0.5])
+    gap = measure(one, other, CLOSE)
+    assert gap is not None
+    assert (gap.wrong, gap.place, gap.first, gap.second) == (1, [3], "0", "0.1")
+
+
 def test_a_place_beyond_the_first_chunk_is_found() -> None:
     one = torch.zeros(3, CHUNK)
     other = one.clone()

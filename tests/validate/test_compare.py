@@ -346,6 +346,12 @@ def test_an_attribute_more_in_the_output_is_different() -> None:
     assert places(first, second) == [("output", "attributes")]
 
 
+def test_a_declared_warning_that_both_give_may_come_once_more() -> None:
+    first, second = record(lambda x: warn(x, "moves", "a"), X), record(lambda x: warn(x, "moves", "moves", "a"), X)
+    assert not places(first, second, declared=[["warning", "moves", ""]])
+    assert places(second, first, declared=[["warning", "moves", ""]]) == [("warnings[1]", "warning")]
+
+
 def keyed(keys: list[Any], values: list[Any]) -> Callable[[], Any]:
     return lambda: {"pairs": dict(zip(keys, values, strict=True)), "rest": 1}
 

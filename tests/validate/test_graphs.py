@@ -167,7 +167,9 @@ def test_a_break_is_found_whatever_the_program_does_to_logging() -> None:
     kept = {name: getattr(one, "disabled", False) for name, one in logging.root.manager.loggerDict.items()}
     root = logging.root.handlers[:]
     try:
-        assert places_of(count(programs.silences_logging)) == [(line_of("compiled"), "GB0059")]
+        counted = count(programs.silences_logging)
+        assert places_of(counted) == [(line_of("compiled"), "GB0059")]
+        assert counted["counts"]["graphs"] == 2
     finally:
         logging.disable(logging.NOTSET)
         logging.root.handlers[:] = root

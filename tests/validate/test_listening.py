@@ -35,8 +35,11 @@ def test_all_ways_to_standard_output_are_heard_in_order() -> None:
 
 
 def test_what_c_code_holds_back_is_heard() -> None:
+    library = ctypes.CDLL(None)
+    library.setvbuf(ctypes.c_void_p.in_dll(library, "stdout"), None, 0, 4096)
+
     def speak() -> None:
-        ctypes.CDLL(None).printf(b"from C\n")
+        library.printf(b"from C\n")
 
     assert record(speak)["stdout"] == "from C\n"
 
@@ -119,6 +122,16 @@ def test_what_a_case_does_to_the_filters_ends_with_it() -> None:
     for _ in range(2):
         assert [line[1] for line in record(tamper)["warnings"]] == ["heard"]
     assert list(warnings.filters) == before
+
+
+def test_what_the_code_warns_of_once_is_heard_in_every_case() -> None:
+    def warn() -> None:
+        warnings.simplefilter("once")
+        warn_here("only once")
+        warn_here("only once")
+
+    for _ in range(2):
+        assert [line[1] for line in record(warn)["warnings"]] == ["only once"]
 
 
 def test_a_warning_that_the_code_makes_an_error_is_an_exception() -> None:

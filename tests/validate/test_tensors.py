@@ -13,7 +13,7 @@ from torch.testing._internal.logging_tensor import LoggingTensor
 from torch.testing._internal.two_tensor import TwoTensor
 
 from tests.validate.flattening import found, kinds, leaves
-from validate.worker.flatten import flatten
+from validate.worker.flatten import describe, flatten
 from validate.worker.surroundings import read_surroundings
 
 
@@ -104,6 +104,14 @@ def test_an_expanded_tensor_is_stored_small() -> None:
     assert file.tell() < 10_000
 
 
+def test_a_number_is_the_same_however_it_is_stored() -> None:
+    plain = torch.tensor([1 + 2j, 3 - 4j])
+    for view in (plain.conj(), plain.conj().imag, plain.real.expand(3, 2), plain.reshape(1, 2).t()):
+        stored = view.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+        assert not found(view, stored)
+        assert view.is_contiguous() is False or describe(view, "v") == describe(stored, "v")
+
+
 def test_what_is_kept_is_a_copy() -> None:
     tensor = torch.zeros(3)
     kept = flatten(tensor, "v", on_opaque=lambda *_: None)
@@ -123,7 +131,9 @@ def test_what_is_set_on_a_tensor_is_told_but_not_the_marks_of_the_compiler() -> 
     tensor.owner = "me"  # type: ignore[attr-defined]
     tensor._dynamo_static_input_type = "guarded"  # type: ignore[attr-defined]
     assert ("v.owner", "str", "me") in leaves(tensor)
-    assert not any("dynamo" in path for path, _, _ in leaves(tensor))
+    module = torch.nn.ReLU()
+    module._is_torch_compile = True  # type: ignore[assignment]
+    assert not any("dynamo" in path or "compile" in path for path, _, _ in leaves([tensor, module]))
 
 
 def test_meta_and_fake_tensors_have_no_numbers() -> None:

@@ -122,9 +122,7 @@ def default_of(node: ast.expr | None, scope: Scope) -> Any:
     return evaluate(node, scope)
 
 
-def run_constructor(
-    thing: Thing, found: Definition, args: list[Any], kwargs: dict[str, Any], scope: Scope
-) -> None:
+def run_constructor(thing: Thing, found: Definition, args: list[Any], kwargs: dict[str, Any], scope: Scope) -> None:
     for owner in scope.library.bases(found):
         init = dict(defined_in(owner.node.body)).get("__init__") if isinstance(owner.node, ast.ClassDef) else None
         if isinstance(init, Functions) and not owner.module.name.startswith("torch."):

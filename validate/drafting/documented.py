@@ -41,7 +41,9 @@ def read_dims(parts: list[str], scope: Scope, sizes: dict[str, Dim]) -> Facts | 
         return None
     if any(part.lower().split(".")[0] in NO_SIZES for part in parts) or parts[0].isdigit() and len(parts) == 1:
         return None
-    dims = tuple(read_dim(part, not position, scope, sizes) for position, part in enumerate(parts) if part not in ("*", "..."))
+    dims = tuple(
+        read_dim(part, not position, scope, sizes) for position, part in enumerate(parts) if part not in ("*", "...")
+    )
     return Facts(dims=dims, has_batch=BATCH in dims) if dims else None
 
 
@@ -65,12 +67,18 @@ def parse(text: str) -> ast.expr | None:
         return None
 
 
-def annotated_shape(node: ast.AST | None, dotted: Callable[[ast.AST], str], scope: Scope, sizes: dict[str, Dim]) -> Facts | None:
+def annotated_shape(
+    node: ast.AST | None, dotted: Callable[[ast.AST], str], scope: Scope, sizes: dict[str, Dim]
+) -> Facts | None:
     """`Float[Tensor, "batch dim"]`, as jaxtyping and its kin write it."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple) or len(node.slice.elts) != 2:
         return None
     shape = node.slice.elts[1]
-    if not isinstance(shape, ast.Constant) or not isinstance(shape.value, str) or "Tensor" not in ast.dump(node.slice.elts[0]):
+    if (
+        not isinstance(shape, ast.Constant)
+        or not isinstance(shape.value, str)
+        or "Tensor" not in ast.dump(node.slice.elts[0])
+    ):
         return None
     facts = read_dims(shape.value.replace("*", "").replace("...", "").split(), scope, sizes)
     kind = KINDS.get(dotted(node.value).rpartition(".")[2], "")

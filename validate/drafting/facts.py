@@ -44,7 +44,9 @@ def shape_of(facts: Facts) -> list[Dim]:
     if rank is None:
         needed = [position + 1 if position >= 0 else -position for position in facts.sizes]
         usual = 2 if facts.has_batch else 1
-        rank = max(facts.at_least, *needed, usual + (facts.kind == "int" and 0)) if needed else max(facts.at_least, usual)
+        rank = (
+            max(facts.at_least, *needed, usual + (facts.kind == "int" and 0)) if needed else max(facts.at_least, usual)
+        )
     shape: list[Dim] = list(facts.dims) or default_dims(rank, facts)
     for position, size in facts.sizes.items():
         if -rank <= position < rank:

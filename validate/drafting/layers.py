@@ -101,7 +101,9 @@ RULES: dict[str, Callable[[Layer, int], Facts]] = {
     },
     **dict.fromkeys(("Embedding", "EmbeddingBag"), embedding),
     **dict.fromkeys(("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"), recurrent),
-    **dict.fromkeys(("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer"), attention),
+    **dict.fromkeys(
+        ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer"), attention
+    ),
     "Sequential": container,
 }
 

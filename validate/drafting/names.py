@@ -56,9 +56,9 @@ def number_for(name: str) -> float:
 
 
 def suggests_integer(name: str) -> bool:
-    return bool(re.fullmatch(r"(n|num|max|min)_\w+|\w*(dims?|sizes?|features|channels|width|height|hidden|len|count|k|n)", name)) or any(
-        re.fullmatch(pattern, name) for pattern, _ in SIZES
-    )
+    return bool(
+        re.fullmatch(r"(n|num|max|min)_\w+|\w*(dims?|sizes?|features|channels|width|height|hidden|len|count|k|n)", name)
+    ) or any(re.fullmatch(pattern, name) for pattern, _ in SIZES)
 
 
 def suggests_number(name: str) -> bool:

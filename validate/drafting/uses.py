@@ -13,12 +13,66 @@ from validate.drafting.library import Definition, Functions
 TENSOR_METHODS = {
     *("shape", "size", "dim", "ndim", "view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "flatten"),
     *("mean", "sum", "std", "var", "norm", "abs", "exp", "log", "sqrt", "square", "clamp", "softmax", "log_softmax"),
-    *("detach", "requires_grad", "device", "dtype", "float", "half", "long", "contiguous", "numel", "item", "masked_fill"),
-    *("argmax", "topk", "gather", "scatter", "expand", "repeat", "chunk", "split", "backward", "cumsum", "matmul", "new_zeros"),
+    *(
+        "detach",
+        "requires_grad",
+        "device",
+        "dtype",
+        "float",
+        "half",
+        "long",
+        "contiguous",
+        "numel",
+        "item",
+        "masked_fill",
+    ),
+    *(
+        "argmax",
+        "topk",
+        "gather",
+        "scatter",
+        "expand",
+        "repeat",
+        "chunk",
+        "split",
+        "backward",
+        "cumsum",
+        "matmul",
+        "new_zeros",
+    ),
 }
 ELEMENTWISE = {
-    *("relu", "gelu", "tanh", "sigmoid", "silu", "elu", "leaky_relu", "dropout", "exp", "abs", "clamp", "softplus", "float"),
-    *("contiguous", "detach", "clone", "to", "sqrt", "square", "log", "neg", "sin", "cos", "double", "type", "cuda", "cpu"),
+    *(
+        "relu",
+        "gelu",
+        "tanh",
+        "sigmoid",
+        "silu",
+        "elu",
+        "leaky_relu",
+        "dropout",
+        "exp",
+        "abs",
+        "clamp",
+        "softplus",
+        "float",
+    ),
+    *(
+        "contiguous",
+        "detach",
+        "clone",
+        "to",
+        "sqrt",
+        "square",
+        "log",
+        "neg",
+        "sin",
+        "cos",
+        "double",
+        "type",
+        "cuda",
+        "cpu",
+    ),
 }
 """Functions and methods whose result has the shape of their first argument."""
 
@@ -34,15 +88,22 @@ class Uses:
         self.tensors: set[str] = set()
         self.keys: dict[str, list[str]] = {}
         """Keys that a parameter is asked for, if it is a dict."""
+        self.limits: dict[str, int] = {}
+        """Where a parameter is an index: the length of what it is an index of."""
         for statement in node.body:
             self.visit(statement)
 
     def parameter(self, node: ast.AST | None) -> str | None:
-        """The parameter that an expression still has the shape of."""
+        """The parameter, or the attribute of a parameter, that an expression still has the shape of."""
         if isinstance(node, ast.Name):
             return self.alias.get(node.id)
+        if isinstance(node, ast.Attribute) and node.attr not in TENSOR_METHODS:
+            holder = self.parameter(node.value)
+            return f"{holder}.{node.attr}" if holder else None
         if isinstance(node, ast.Call):
             name = called_name(node)
+            if name in ("dict", "list", "tuple") and isinstance(node.func, ast.Name):
+                return self.parameter(first(node.args))
             if name in ELEMENTWISE:
                 return self.parameter(node.func.value if is_method(node, self.scope) else first(node.args))
             layer = evaluate(node.func, self.scope)
@@ -54,7 +115,7 @@ class Uses:
         name = self.parameter(node)
         if name is not None:
             self.tensors.add(name)
-            self.facts[name] = self.facts[name].plus(facts)
+            self.facts[name] = self.facts.get(name, Facts()).plus(facts)
 
     # Statements
 
@@ -75,7 +136,9 @@ class Uses:
 
     def assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, (ast.Tuple, ast.List)) and is_shape(value):
-            self.add(value.value if isinstance(value, ast.Attribute) else value.func.value, Facts(rank=len(target.elts)))
+            self.add(
+                value.value if isinstance(value, ast.Attribute) else value.func.value, Facts(rank=len(target.elts))
+            )
         elif isinstance(target, ast.Name):
             source = self.parameter(value)
             if source is None:
@@ -102,6 +165,8 @@ class Uses:
             held = evaluate(node.value, self.scope)
             if isinstance(held, Array):
                 self.add(node.slice, Facts(kind="int", below=held.shape[0]))
+            elif isinstance(held, (list, tuple)) and held:
+                self.limits[self.parameter(node.slice) or ""] = len(held)
 
     def see_binop(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.MatMult):
@@ -176,11 +241,18 @@ class Uses:
             return
         inner = Uses(callee.node, self.scope.inside(callee.module, {"self": holder} if holder else {}), wanted)
         for name in wanted:
-            source = passed[name]
-            if source and name in inner.tensors:
-                self.add(ast.Name(source), inner.facts[name])
-            if source and name in inner.keys:
-                self.keys.setdefault(source, []).extend(inner.keys[name])
+            self.take_over(inner, name, passed[name] or "")
+
+    def take_over(self, inner: Uses, name: str, source: str) -> None:
+        """What was found out about a parameter of another function, and its attributes, holds for what was passed."""
+        for path, facts in inner.facts.items():
+            if path in inner.tensors and (path == name or path.startswith(f"{name}.")):
+                mine = source + path.removeprefix(name)
+                self.tensors.add(mine)
+                self.facts[mine] = self.facts.get(mine, Facts()).plus(facts)
+        for path, keys in inner.keys.items():
+            if path == name or path.startswith(f"{name}."):
+                self.keys.setdefault(source + path.removeprefix(name), []).extend(keys)
 
     def see_function(self, node: ast.Call) -> None:
         name = called_name(node)
@@ -224,7 +296,9 @@ def first(items: list[ast.expr]) -> ast.expr | None:
 
 def called_name(node: ast.Call) -> str:
     function = node.func
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    return (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
 
 
 def is_method(node: ast.Call, scope: Scope) -> bool:
@@ -236,7 +310,12 @@ def is_shape(node: ast.expr) -> bool:
     """`x.shape` or `x.size()`."""
     if isinstance(node, ast.Attribute):
         return node.attr == "shape"
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and not node.args
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "size"
+        and not node.args
+    )
 
 
 def is_new_axis(node: ast.expr) -> bool:

@@ -17,7 +17,14 @@ from validate.drafting.parameters import Parameter, constructor_of, unquoted
 DEEPEST = 3
 LISTS = {"list", "List", "Sequence", "Iterable", "Collection", "MutableSequence"}
 DICTS = {"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "DefaultDict"}
-TENSOR_TYPES = {"torch.Tensor", "torch.FloatTensor", "torch._tensor.Tensor", "Tensor", "torch.LongTensor", "torch.BoolTensor"}
+TENSOR_TYPES = {
+    "torch.Tensor",
+    "torch.FloatTensor",
+    "torch._tensor.Tensor",
+    "Tensor",
+    "torch.LongTensor",
+    "torch.BoolTensor",
+}
 
 
 @dataclass(frozen=True)
@@ -36,10 +43,14 @@ class Guesser:
     def __init__(self, scope: Scope, in_build: bool, facts: dict[str, Facts] | None = None) -> None:
         self.scope = scope
         self.in_build = in_build
+        self.is_constructor = in_build
+        self.prefix = ""
         self.facts = facts or {}
         self.keys: dict[str, list[str]] = {}
         self.tensors: set[str] = set()
         self.choices: dict[str, str] = {}
+        self.limits: dict[str, int] = {}
+        self.width: int | None = None
         self.imports: set[tuple[str, str]] = set()
         self.depth = 0
 
@@ -117,28 +128,32 @@ class Guesser:
         one = self.typed(name, hints[-1], parameter)
         if one is None or parameter.module.dotted(hints[0]) not in ("str", "typing.Any", "int"):
             return None
-        keys: list[Any] = list(dict.fromkeys(self.keys.get(name, [])))
+        keys: list[Any] = list(dict.fromkeys(self.keys.get(self.prefix + name, [])))
         guess = one.guess
         if not keys:
             keys = [0, 1] if parameter.module.dotted(hints[0]) == "int" else ["a", "b"]
             guess = f"the keys of `{name}`"
-        return Value(f"{{{', '.join(f'{key!r}: {one.text}' for key in keys)}}}".replace("'", '"'), UNKNOWN, guess)
+        return Value(dict_text(keys, one.text), UNKNOWN, guess)
 
     # Tensors
 
     def tensor(self, name: str, kind: str = "") -> Value:
-        facts = self.facts.get(name, Facts())
-        is_known = facts != Facts() or name in self.tensors and len(self.tensors) == 1 and False
-        if kind:
-            facts = Facts(kind=kind).plus(facts)
-        elif not facts.kind and facts.below is None:
+        facts = self.facts.get(self.prefix + name, Facts())
+        is_known = bool(facts.dims or facts.sizes or facts.rank is not None or facts.at_least > 2)
+        facts = Facts(kind=kind).plus(facts)
+        if not facts.kind and facts.below is None:
             facts = facts.plus(Facts(kind=kind_by_name(name)))
-        if facts.kind == "int" and facts == Facts(kind="int"):
-            facts = Facts(rank=1, kind="int")
-        if names.IMAGES.fullmatch(name) and not is_known:
-            facts = facts.plus(Facts(rank=4))
-        guess = "" if facts.dims or facts.sizes or facts.rank is not None and is_known else f"the shape of `{name}`"
-        return Value(self.tensor_text(shape_of(facts), facts), UNKNOWN, guess)
+        if not is_known:
+            facts = facts.plus(self.usual(name, facts.kind))
+        return Value(self.tensor_text(shape_of(facts), facts), UNKNOWN, "" if is_known else f"the shape of `{name}`")
+
+    def usual(self, name: str, kind: str) -> Facts:
+        """Where nothing says a shape: labels are a vector, images are images, the rest is as wide as the object."""
+        if kind == "int":
+            return Facts(rank=1)
+        if names.IMAGES.fullmatch(name):
+            return Facts(rank=4, sizes={1: 3, 2: 32, 3: 32})
+        return Facts(sizes={-1: self.width} if self.width else {})
 
     def tensor_text(self, shape: list[Dim], facts: Facts) -> str:
         dims = ["4" if dim == BATCH and self.in_build else str(dim) for dim in shape]
@@ -168,18 +183,17 @@ class Guesser:
         name = parameter.name
         if name in self.keys:
             one = self.tensor(name)
-            pairs = ", ".join(f'"{key}": {one.text}' for key in dict.fromkeys(self.keys[name]))
-            return Value(f"{{{pairs}}}", UNKNOWN, f"the shapes in `{name}`")
+            return Value(dict_text(list(dict.fromkeys(self.keys[name])), one.text), UNKNOWN, f"the shapes in `{name}`")
         if name in self.tensors:
             return self.tensor(name)
         for pattern, maker in NAMED:
             if name in pattern:
                 return maker(self, name)
-        if names.suggests_number(name) and (self.in_build or not names.TENSORS.fullmatch(name)):
+        if names.suggests_number(name) and (self.is_constructor or not names.TENSORS.fullmatch(name)):
             return make_float(self, name)
-        if self.in_build and names.suggests_integer(name):
+        if self.is_constructor and names.suggests_integer(name):
             return make_int(self, name)
-        if not self.in_build and names.TENSORS.fullmatch(name):
+        if not self.is_constructor and names.TENSORS.fullmatch(name):
             return self.tensor(name)
         return make_int(self, name) if names.suggests_integer(name) else None
 
@@ -195,7 +209,7 @@ class Guesser:
             return self.typed(name, found.node, inner) if is_alias else None  # type: ignore[arg-type]
         if found.module.name.startswith("torch."):
             return self.torch_module(name) if self.scope.library.is_torch_module(found) else None
-        return self.member_of(found) or self.object_of(found)
+        return self.member_of(found) or self.object_of(found, name)
 
     def member_of(self, found: Definition) -> Value | None:
         """The first member of an Enum."""
@@ -209,9 +223,9 @@ class Guesser:
                 return Value(f"{found.name}.{statement.targets[0].id}", worth)
         return None
 
-    def object_of(self, found: Definition) -> Value | None:
+    def object_of(self, found: Definition, name: str) -> Value | None:
         """A call of the class, with what it needs."""
-        made = self.arguments_for(found)
+        made = self.arguments_for(found, name)
         if made is None:
             return None
         text = ", ".join(f"{name}={value.text}" for name, value in made.items())
@@ -222,28 +236,27 @@ class Guesser:
         moved = ".to(device)" if is_module else ""
         return Value(f"{found.name}({text}){moved}", worth, "; ".join(guesses[:2]), is_module)
 
-    def arguments_for(self, found: Definition) -> dict[str, Value] | None:
+    def arguments_for(self, found: Definition, found_in: str) -> dict[str, Value] | None:
         """What the constructor needs, by name; None if something of it cannot be made."""
         wanted = constructor_of(found, self.scope)
         if wanted is None or self.depth >= DEEPEST:
             return None
-        inner = Guesser(self.scope, True)
-        inner.imports, inner.depth = self.imports, self.depth + 1
-        inner.in_build = self.in_build
+        inner = self.inside(found_in)
         made = {}
         for parameter in wanted:
             if parameter.is_needed or parameter.name == "device":
-                value = inner.in_constructor(parameter)
-                if value is None:
+                value = inner.value(parameter)
+                if value is None or "{model}" in value.text:
                     return None
                 made[parameter.name] = value
         return made
 
-    def in_constructor(self, parameter: Parameter) -> Value | None:
-        before, self.in_build = self.in_build, True
-        value = self.value(parameter)
-        self.in_build = before
-        return value
+    def inside(self, name: str) -> Guesser:
+        """For the parts of an object that stands under a name."""
+        inner = Guesser(self.scope, self.in_build, self.facts)
+        inner.is_constructor, inner.prefix = True, f"{self.prefix}{name}."
+        inner.keys, inner.imports, inner.depth = self.keys, self.imports, self.depth + 1
+        return inner
 
     def torch_module(self, name: str) -> Value:
         if any(word in name for word in ("loss", "criterion", "objective")):
@@ -251,12 +264,22 @@ class Guesser:
         return Value("torch.nn.Linear(8, 8).to(device)", Layer("Linear", [8, 8], {}), f"`{name}`", True)
 
 
+def dict_text(keys: list[Any], text: str) -> str:
+    """A comprehension where it is shorter."""
+    shown = [f'"{key}"' if isinstance(key, str) else str(key) for key in keys]
+    if len(keys) < 3:
+        return f"{{{', '.join(f'{key}: {text}' for key in shown)}}}"
+    return f"{{key: {text} for key in ({', '.join(shown)})}}"
+
+
 def kind_by_name(name: str) -> str:
     return "bool" if names.MASKS.fullmatch(name) else "int" if names.INTEGERS.fullmatch(name) else ""
 
 
 def make_int(guesser: Guesser, name: str) -> Value:
-    number = names.size_for(name) if guesser.in_build else names.integer_for(name)
+    number = names.size_for(name) if guesser.is_constructor else names.integer_for(name)
+    limit = guesser.limits.get(name)
+    number = min(number, limit - 1) if limit else number
     return Value(str(number), number, f"`{name}`")
 
 

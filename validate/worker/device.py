@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import platform
 import time
 from collections.abc import Iterator
@@ -13,15 +14,19 @@ import torch
 from . import memory
 
 
+MADE_UP = {"fake-cuda": "counts only", "second": "a second device on the CPU"}
+"""Devices that are not there, by what they are for; `fake` and `second` are the modules that make them."""
+
+
 class NoDevice(Exception):  # noqa: N818
     """The device that was asked for is not here; the text says what is."""
 
 
 def choose(name: str) -> Device:
     """The device for `--device`: auto, cpu, cuda, cuda:1, mps, xpu, fake-cuda or second."""
-    made_up = {"fake-cuda": _fake, "second": _second}
-    if name in made_up:
-        return made_up[name]()
+    if name in MADE_UP:
+        made: Device = import_made_up(name).make()
+        return made
     there = accelerators()
     if name == "auto":
         name = there[0] if there else "cpu"
@@ -53,9 +58,26 @@ def current_index(kind: str, there: list[str]) -> int:
 
 
 def say_choice(there: list[str]) -> str:
-    """`--device takes cpu, cuda:0; fake-cuda counts ...`"""
-    without = [] if any(name.startswith("cuda") for name in there) else ["fake-cuda (counts only)"]
-    return f"--device takes auto, {', '.join(['cpu', *there, *without])} or second (two devices on the CPU)"
+    """`--device takes auto, cpu, cuda:0 or second (a second device on the CPU)`"""
+    *others, last = [
+        "auto",
+        "cpu",
+        *there,
+        *(f"{name} ({what})" for name, what in MADE_UP.items() if is_possible(name)),
+    ]
+    return f"--device takes {', '.join(others)} or {last}"
+
+
+def is_possible(name: str) -> bool:
+    try:
+        import_made_up(name).check()
+    except NoDevice:
+        return False
+    return True
+
+
+def import_made_up(name: str) -> Any:
+    return importlib.import_module(f".{name.partition('-')[0]}", __package__)
 
 
 class Device:
@@ -65,7 +87,9 @@ class Device:
     how_syncs = "intercepted on the CPU"
     cannot_show: tuple[str, ...] = ("what a host read costs, because it costs nothing here", "CUDA graphs")
     is_fake = False
-    """Whether it has no values and no times of its own."""
+    """Whether it is for counting only, because its values are not those of the device it stands for."""
+    is_untimed = False
+    """Whether its times mean nothing."""
 
     def __init__(self, torch_device: torch.device | None = None) -> None:
         self.torch_device = torch_device or torch.device("cpu")
@@ -87,6 +111,7 @@ class Device:
             "memory_bytes": memory.total(),
             "cannot_show": list(self.cannot_show),
             "is_fake": self.is_fake,
+            "is_untimed": self.is_untimed,
         }
 
     def synchronize(self) -> None:
@@ -120,6 +145,7 @@ class Accelerator(Device):
         super().__init__(torch_device)
         self.kind = torch_device.type
         self.module: Any = torch.get_device_module(torch_device)
+        self._before: int | None = None
         if self.kind == "cuda":
             self.how_syncs = "torch's sync debug mode, and intercepted"
         if hasattr(torch.accelerator, "set_device_index"):
@@ -215,18 +241,3 @@ def driver() -> str | None:
         return text.readline().partition(":")[2].split("  ")[-2].strip() or None
     version = getattr(torch._C, "_cuda_getDriverVersion", int)()
     return f"{version // 1000}.{version % 1000 // 10}" if version else None
-
-
-def _fake() -> Device:
-    from .fake import FakeDevice
-
-    return FakeDevice()
-
-
-def _second() -> Device:
-    from .second import SecondDevice
-
-    return SecondDevice()
-
-
-__all__ = ["Accelerator", "Device", "EventTimer", "NoDevice", "Timer", "choose"]

@@ -35,7 +35,7 @@ class FakeDevice(Device):
     kind = "fake"
     how_syncs = "intercepted on fake CUDA tensors"
     cannot_show = ("values as CUDA computes them", "times", "device memory")
-    is_fake = True
+    is_fake = is_untimed = True
 
     def __init__(self) -> None:
         check()
@@ -49,6 +49,10 @@ class FakeDevice(Device):
 
     def peak_bytes(self) -> int | None:
         return None
+
+
+def make() -> Device:
+    return FakeDevice()
 
 
 def check() -> None:

@@ -27,6 +27,7 @@ class SecondDevice(Device):
     kind = NAME
     how_syncs = "intercepted on the second device"
     cannot_show = ("times", "device memory", "inductor's code")
+    is_untimed = True
     _hosted: ClassVar[Hosted | None] = None
 
     def __init__(self) -> None:
@@ -43,12 +44,13 @@ class SecondDevice(Device):
     def rng_state(self) -> list[tuple[str, torch.Tensor]]:
         return [*super().rng_state(), (NAME, self.hosted.generator.get_state())]
 
-    def seed(self, number: int) -> None:
-        super().seed(number)
-        self.hosted.generator.manual_seed(number)
+
+def make() -> Device:
+    return SecondDevice()
 
 
 def check() -> None:
+    """Raise NoDevice where torch has no room for it."""
     if not hasattr(torch.utils.backend_registration, "_setup_privateuseone_for_python_backend"):
         raise NoDevice(f"torch {torch.__version__} is too old for second, 2.13 can do it; --device cpu works here")
     taken = torch._C._get_privateuse1_backend_name()

@@ -1,0 +1,103 @@
+"""Everything that is known about the arguments of one function, from all places where something is written about them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from validate.drafting.documented import annotated_shape, shapes_in
+from validate.drafting.evaluate import Array, Scope, Thing
+from validate.drafting.facts import BATCH, Dim, Facts, shape_of
+from validate.drafting.flow import fitting_extent
+from validate.drafting.layers import IMAGE
+from validate.drafting.parameters import Parameter
+from validate.drafting.subject import Subject
+from validate.drafting.uses import Uses
+from validate.drafting.values import Guesser
+
+SEEN = {"float": "float", "bfloat": "float", "int": "int", "uint": "int", "bool": "bool"}
+
+
+def guesser_for(subject: Subject, scope: Scope, seen: dict[str, Any]) -> Guesser:
+    """`seen` describes the arguments of a call that was captured; it wins over all that is written."""
+    parameters = subject.parameters
+    uses = Uses(subject.node, scope, [one.name for one in parameters])
+    facts = facts_for(subject, parameters, uses, scope)
+    guesser = Guesser(
+        scope, False, {**facts, **{name: seen_facts(held) for name, held in seen.items() if is_tensor(held)}}
+    )
+    guesser.keys, guesser.tensors, guesser.limits = uses.keys, uses.tensors, uses.limits
+    guesser.choices, guesser.width = choices_in(subject.node), own_width(scope)
+    return guesser
+
+
+def own_width(scope: Scope) -> int | None:
+    """The length of the vectors that the object keeps: what is put in is mostly as wide."""
+    thing = scope.names.get("self")
+    held = thing.attributes.values() if isinstance(thing, Thing) else []
+    return next(
+        (one.shape[0] for one in held if isinstance(one, Array) and len(one.shape) == 1 and one.shape[0] > 1), None
+    )
+
+
+def is_tensor(held: dict[str, Any]) -> bool:
+    return bool(held["kind"] == "tensor")
+
+
+def seen_facts(held: dict[str, Any]) -> Facts:
+    dims: list[Dim] = list(held["shape"])
+    kind = SEEN.get(held["dtype"].rstrip("0123456789"), "float")
+    if not dims:
+        return Facts(rank=0, kind=kind)
+    return Facts(dims=tuple(dims), kind=kind)
+
+
+def facts_for(subject: Subject, parameters: list[Parameter], uses: Uses, scope: Scope) -> dict[str, Facts]:
+    """Annotations first, then the code, then docstrings."""
+    sizes: dict[str, Dim] = {}
+    tensors = [one.name for one in parameters if one.name in uses.tensors or "Tensor" in one.written]
+    told = documented(subject, tensors, scope, sizes)
+    found = {name: facts for name, facts in uses.facts.items() if "." in name}
+    for one in parameters:
+        facts = annotated_shape(one.annotation, one.module.dotted, scope, sizes) or Facts()
+        facts = facts.plus(uses.facts[one.name]).plus(told.get(one.name, Facts()))
+        found[one.name] = with_fitting_extent(one.name, facts, subject, scope)
+    return found
+
+
+def documented(subject: Subject, tensors: list[str], scope: Scope, sizes: dict[str, Dim]) -> dict[str, Facts]:
+    texts = [ast.get_docstring(subject.node) or ""]
+    if subject.owner and isinstance(subject.owner.node, ast.ClassDef):
+        texts.append(ast.get_docstring(subject.owner.node) or "")
+    for text in texts:
+        found = shapes_in(text, tensors, scope, sizes) if text else {}
+        if found:
+            return found
+    return {}
+
+
+def with_fitting_extent(name: str, facts: Facts, subject: Subject, scope: Scope) -> Facts:
+    """An image as big as the network behind it needs it."""
+    pixels = [position for position, size in facts.sizes.items() if position >= 2 and size == IMAGE]
+    if not pixels or facts.dims:
+        return facts
+
+    def shape(extent: int) -> list[int]:
+        sized = Facts(rank=facts.rank, sizes={**facts.sizes, **dict.fromkeys(pixels, extent)})
+        return [4 if dim == BATCH else int(dim) for dim in shape_of(sized)]
+
+    extent = fitting_extent(subject.node, scope, name, shape)
+    return Facts(sizes=dict.fromkeys(pixels, extent)).plus(facts)
+
+
+def choices_in(node: ast.AST) -> dict[str, str]:
+    """`if mode == "mean"` tells a string that the parameter may be."""
+    found: dict[str, str] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Compare) and isinstance(inner.left, ast.Name) and len(inner.comparators) == 1:
+            values = inner.comparators[0]
+            options = values.elts if isinstance(values, (ast.Tuple, ast.List, ast.Set)) else [values]
+            for option in options:
+                if isinstance(option, ast.Constant) and isinstance(option.value, str):
+                    found.setdefault(inner.left.id, option.value)
+    return found

@@ -1,0 +1,206 @@
+"""The text of a scenario file, from what was found out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from validate.drafting.asked import choices_in, guesser_for
+from validate.drafting.construct import construct
+from validate.drafting.evaluate import Scope, Thing
+from validate.drafting.facts import BATCH
+from validate.drafting.layout import lay_out
+from validate.drafting.library import Definition, Library
+from validate.drafting.parameters import Parameter, constructor_of
+from validate.drafting.subject import RESERVED, Subject
+from validate.drafting.values import Guesser, Value
+
+SIZES = [4, 7]
+"""Two batches of different sizes, so that a recompile shows."""
+
+
+@dataclass
+class Function:
+    """One function of the file: its lines, and what was guessed or is missing in it."""
+
+    lines: list[str] = field(default_factory=list)
+    guesses: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def settle(self, values: dict[Parameter, Value | None]) -> tuple[list[str], dict[Parameter, str]]:
+        """Texts for the values. A module that an optimizer needs gets a name of its own, in a line before."""
+        models = [one.name for one, value in values.items() if value and value.is_module]
+        needs_model = any(value and "{model}" in value.text for value in values.values())
+        before, texts = [], {}
+        for one, value in values.items():
+            text = value.text if value else "..."
+            is_orphan = "{model}" in text and not models
+            self.note(one, None if is_orphan else value)
+            texts[one] = "..." if is_orphan else text.replace("{model}", models[0] if models else "")
+            if value and value.is_module and needs_model and one.name == models[0]:
+                before.append(f"{one.name} = {text}")
+                texts[one] = one.name
+        return before, texts
+
+    def note(self, one: Parameter, value: Value | None) -> None:
+        if value is None:
+            self.missing.append(f"`{one.name}`" + (f", a {one.written}" if one.written else ""))
+        elif value.guess:
+            self.guesses.append(value.guess)
+
+    def text(self, head: str) -> str:
+        notes = []
+        if self.missing:
+            wanted = "; ".join(self.missing).replace('"', "'")
+            notes.append(f'raise NotImplementedError("fill in below, then delete this line: {wanted}")')
+        if self.guesses:
+            notes.append(f"# Guessed: {', '.join(dict.fromkeys(self.guesses))}.")
+        return "\n".join([head, *(f"    {line}" for line in [*notes, *self.lines])])
+
+
+class Draft:
+    """Collects the parts of one file. `calls` describe calls that were captured."""
+
+    def __init__(self, subject: Subject, library: Library, calls: list[dict[str, Any]]) -> None:
+        self.subject = subject
+        self.library = library
+        self.seen = {name: held for call in calls[:1] for name, held in call["arguments"]}
+        self.sizes = sizes_seen(calls) or SIZES
+        self.imports: set[tuple[str, str]] = set()
+        self.scope = Scope(library, subject.function.module)
+
+    # What is built
+
+    def spelled(self, name: str, module: str) -> str:
+        """How the file names it; of what would hide a name of the file, the module is imported."""
+        if name in RESERVED:
+            self.imports.add((module, ""))
+            return f"{module}.{name}"
+        self.imports.add((module, name))
+        return name
+
+    def build(self) -> Function:
+        module, _, qualname = self.subject.target.partition(":")
+        first, _, rest = qualname.partition(".")
+        name = ".".join(filter(None, [self.spelled(first, module), rest]))
+        made = Function()
+        owner = self.subject.owner
+        if owner is None:
+            made.lines = [f"return {name}"]
+            return made
+        before, arguments = made.settle(self.constructor_values(owner))
+        given = ", ".join(f"{one.name}={text}" for one, text in arguments.items())
+        class_name = name.rpartition(".")[0] if self.subject.method else name
+        moved = ".to(device)" if self.library.is_torch_module(owner) else ""
+        method = f".{self.subject.method}" if self.subject.method else ""
+        made.lines = [*before, *lay_out("return ", f"{class_name}({given}){moved}{method}", 4)]
+        return made
+
+    def constructor_values(self, owner: Definition) -> dict[Parameter, Value | None]:
+        """What the constructor needs; the object that it makes is known from now on as `self`."""
+        guesser = Guesser(self.scope, True)
+        guesser.imports = self.imports
+        init = self.library.member(owner, "__init__")
+        guesser.choices = choices_in(init.node) if init else {}
+        wanted = constructor_of(owner, self.scope) or []
+        values = {one: guesser.value(one) for one in wanted if one.is_needed or one.name == "device"}
+        worth = {one.name: value.worth for one, value in values.items() if value}
+        thing = construct(owner, [], worth, self.scope)
+        self.scope.names["self"] = thing
+        return values
+
+    # What it is called with
+
+    def cases(self) -> Function:
+        made = Function()
+        guesser = guesser_for(self.subject, self.scope, self.seen)
+        guesser.imports = self.imports
+        values = {one: self.case_value(one, guesser) for one in self.wanted_parameters()}
+        before, texts = made.settle(values)
+        expression = self.case(texts)
+        everything = "\n".join([*before, expression])
+        if "generator" in everything:
+            made.lines.append("generator = torch.Generator().manual_seed(seed)")
+        if re.search(rf"\b{BATCH}\b[,)]", everything):
+            made.lines.append(f"for {BATCH} in ({', '.join(map(str, self.sizes))}):")
+            made.lines += [f"    {line}" for line in [*before, *lay_out("yield ", expression, 8)]]
+        else:
+            made.lines += [*before, *lay_out("yield ", expression, 4)]
+        return made
+
+    def wanted_parameters(self) -> list[Parameter]:
+        """What has to be given, and what a captured call gave; of what may be many, one."""
+        every = self.subject.parameters
+        return [
+            one for one in every if one.is_needed or one.name in self.seen or (one.kind == "star" and len(every) == 1)
+        ]
+
+    def case_value(self, one: Parameter, guesser: Guesser) -> Value | None:
+        held = self.seen.get(one.name)
+        if held and held["kind"] == "value":
+            return Value(quoted(held["value"]))
+        if held and held["kind"] == "tensor":
+            return self.seen_tensor(one.name, held, guesser)
+        return guesser.value(one)
+
+    def seen_tensor(self, name: str, held: dict[str, Any], guesser: Guesser) -> Value:
+        facts = guesser.facts[name]
+        shape = list(facts.dims)
+        if shape and shape[0] == self.sizes[0]:
+            shape[0] = BATCH
+        text = guesser.tensor_text(shape, facts)
+        usual = {"float": "float32", "int": "int64", "bool": "bool"}[facts.kind]
+        moved = "" if held["dtype"] == usual else f".to(torch.{held['dtype']})"
+        return Value(text + moved, guess=f"the values of `{name}`" if facts.kind == "int" else "")
+
+    def case(self, texts: dict[Parameter, str]) -> str:
+        """A tuple for one argument or for what must be given by position, a dict otherwise."""
+        by_position = [text for one, text in texts.items() if one.kind in ("positional", "star")]
+        named = {one.name: text for one, text in texts.items() if one.kind not in ("positional", "star")}
+        if not by_position and len(named) == 1 and all(one.kind == "plain" for one in texts):
+            by_position, named = list(named.values()), {}
+        entries = ", ".join(f'"{name}": {text}' for name, text in named.items())
+        positional = f"({', '.join(by_position)}{',' if len(by_position) == 1 else ''})"
+        if by_position and named:
+            self.imports.add(("types", "SimpleNamespace"))
+            return f"SimpleNamespace(args={positional}, kwargs={{{entries}}})"
+        return f"{{{entries}}}" if named else positional
+
+
+def quoted(value: Any) -> str:
+    text = repr(value)
+    return f'"{text[1:-1]}"' if text[0] == "'" and '"' not in text else text
+
+
+def sizes_seen(calls: list[dict[str, Any]]) -> list[int]:
+    """The sizes of the first dimension of the first tensor, call by call; and one more if they are all the same."""
+    found: list[int] = []
+    for call in calls:
+        shapes = [held["shape"] for _, held in call["arguments"] if held["kind"] == "tensor" and held["shape"]]
+        if shapes and shapes[0][0] not in found:
+            found.append(shapes[0][0])
+    return [*found, found[0] + 3] if len(found) == 1 else found
+
+
+def compose(draft: Draft, file: str) -> str:
+    """The whole file."""
+    build, cases = draft.build(), draft.cases()
+    body = "\n\n\n".join([build.text("def build(device):"), cases.text("def cases(device, seed):")])
+    head = f'"""{draft.subject.target}, before and after a change:\n\n    fullgraph prove {file}\n"""'
+    return "\n\n".join([head, *import_blocks(draft.imports, "torch." in body)]) + f"\n\n\n{body}\n"
+
+
+def import_blocks(imports: Iterable[tuple[str, str]], needs_torch: bool) -> list[str]:
+    """The standard library, torch, the user's own: a block each."""
+    by_module: dict[str, set[str]] = {}
+    for module, name in imports:
+        by_module.setdefault(module, set()).add(name)
+    blocks: dict[int, list[str]] = {0: [], 1: ["import torch"] if needs_torch else [], 2: []}
+    for module, names in sorted(by_module.items()):
+        place = 0 if module == "types" else 1 if module.partition(".")[0] == "torch" else 2
+        plain = sorted(name for name in names if name)
+        blocks[place] += [f"import {module}"] if "" in names else []
+        blocks[place] += [f"from {module} import {', '.join(plain)}"] if plain else []
+    return ["\n".join(dict.fromkeys(block)) for block in blocks.values() if block]
