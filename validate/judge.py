@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from validate.model import Difference, Measurement, Ratio, Reason, Ruling, Verdict
+from validate.model import Difference, Measurement, Ratio, Reason, Ruling, Sync, Verdict
 
 BETTER, WORSE, SAME, DIFFERENT, UNKNOWN = "better", "worse", "same", "different", "unknown"
 WEIGHTY = {"equivalence", "compiles", "breaks", "fullgraph", "recompiles", "host reads", "compiled"}
@@ -106,19 +106,14 @@ def compare_numbers(evidence: Evidence) -> Iterator[Reason]:
     else:
         yield Reason("equivalence", f"equivalent on {shown}", SAME)
     yield from compare_compiling(evidence)
-    yield from compare_counts("breaks", "graph breaks", before.breaks, after.breaks)
+    yield from compare_counts("breaks", "graph breaks", before.break_count, after.break_count)
     if before.fullgraph is not None and after.fullgraph is not None:
         yield compare_flags("fullgraph", "fullgraph=True compiles", before.fullgraph, after.fullgraph)
-    yield from compare_counts("recompiles", "recompiles", before.recompiles, after.recompiles)
-    reads = [
-        None if side.syncs is None else [s for s in side.syncs for _ in range(s.count)] for side in (before, after)
-    ]
-    yield from compare_counts("host reads", "host reads", *reads)
-    moves = [
-        None if side.moves is None else [m for m in side.moves for _ in range(m.count)] for side in (before, after)
-    ]
-    if any(moves):
-        yield from compare_counts("moves", "moves between devices", *moves)
+    recompiles = [None if side.recompiles is None else len(side.recompiles) for side in (before, after)]
+    yield from compare_counts("recompiles", "recompiles", *recompiles)
+    yield from compare_counts("host reads", "host reads", total(before.syncs), total(after.syncs))
+    if before.moves or after.moves:
+        yield from compare_counts("moves", "moves between devices", total(before.moves), total(after.moves))
     for name, text in (("compiled", "compiled pass"), ("eager", "eager pass"), ("cold start", "cold start")):
         if name in evidence.ratios:
             yield compare_speed(name, text, evidence.ratios[name])
@@ -134,14 +129,15 @@ def compare_compiling(evidence: Evidence) -> Iterator[Reason]:
         yield Reason(flag.name, f"{flag.text} ({why})", flag.tendency)
 
 
-def compare_counts(
-    name: str, text: str, before: Sequence[object] | None, after: Sequence[object] | None
-) -> Iterator[Reason]:
+def total(counted: Sequence[Sync] | None) -> int | None:
+    return None if counted is None else sum(one.count for one in counted)
+
+
+def compare_counts(name: str, text: str, before: int | None, after: int | None) -> Iterator[Reason]:
     if before is None or after is None:
         return
-    first, second = len(before), len(after)
-    shown = f"{text} {first} > {second}" if first != second else f"{text} {first}"
-    yield Reason(name, shown, BETTER if second < first else WORSE if second > first else SAME)
+    shown = f"{text} {before} > {after}" if before != after else f"{text} {after}"
+    yield Reason(name, shown, BETTER if after < before else WORSE if after > before else SAME)
 
 
 def compare_flags(name: str, text: str, before: bool, after: bool) -> Reason:

@@ -85,7 +85,11 @@ class Break:
     reason: str
     hint: str = ""
     kind: str = "break"
+    frames: int = 1
+    """Functions whose graph ends here: a break in an inlined call ends the caller's, and then its own."""
+
     count: int = 1
+    """How often torch broke here, also when it compiled again."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ class Graph:
     operators: int
     guards: int = 0
     guard_us: float = 0.0
-    """What torch measured for one check of all guards."""
+    """One check of all guards, with warm caches."""
 
     recompile: str = ""
     """The guard that failed, when this graph replaced one for other inputs."""
@@ -159,6 +163,11 @@ class Measurement:
     @property
     def recompiles(self) -> tuple[Graph, ...] | None:
         return None if self.graphs is None else tuple(graph for graph in self.graphs if graph.recompile)
+
+    @property
+    def break_count(self) -> int | None:
+        """Ends of graphs. The same place counts once for every function that it breaks."""
+        return None if self.breaks is None else sum(one.frames for one in self.breaks)
 
     @property
     def guard_us(self) -> float | None:

@@ -5,18 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from validate.drafting.compose import Draft, compose
-from validate.drafting.library import Library, Read
+from validate.drafting.library import Library, Mention, Read
 from validate.drafting.parameters import snake
 from validate.drafting.subject import find_subject
 
 
-def new_scenario(target: str, read: Read, file: str, captured: dict[str, Any] | None = None) -> str:
+def new_scenario(
+    target: str,
+    read: Read,
+    file: str,
+    *,
+    mention: Mention = lambda word: [],
+    captured: dict[str, Any] | None = None,
+) -> str:
     """The text of the file. `read` gives the bytes of a module by its dotted name, and whether it is a package.
 
+    `mention` gives the modules of the project in which a word occurs: values that are passed there are good guesses.
     `captured` is the index of a capture of the same target, if there is one: then its shapes are taken. Raises
     ValidateError for a target that is not there or cannot be called alone.
     """
-    library = Library(read)
+    library = Library(read, mention)
     subject = find_subject(target, library)
     return compose(Draft(subject, library, captured["calls"] if captured else []), file)
 

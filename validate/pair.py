@@ -146,7 +146,7 @@ class Pair:
         return taken
 
     def blocks(self, kind: str, seconds: float, **given: Any) -> dict[str, list[float]]:
-        """Blocks of passes in turns, until the interval of the ratio is narrow or the time is over. Empty if one fails."""
+        """Blocks of passes in turns, until the ratio is known well or the time is over. Empty if one fails."""
         taken: dict[str, list[float]] = {side: [] for side in SIDES}
         slowest = 0.0
         for side in SIDES:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from validate.comparing import Comparer
 from validate.exercised import never_ran
-from validate.judge import IDLE, Evidence, compare_speed, judge
+from validate.judge import IDLE, Evidence, compare_speed, judge, tell_difference
 from validate.launch import Died, Refused, python_of
 from validate.model import Break, Declared, Graph, Scenario, Settings, Sides, Sync, ValidateError, Verdict
 from validate.pair import COLD_STARTS, SIDES, Pair, Progress
@@ -179,6 +179,8 @@ class Proof:
     def count_graphs(self, pair: Pair) -> None:
         for side, told in pair.stage("graphs").items():
             self.take_graphs(side, told)
+            if told.get("compiles_itself"):
+                self.evidence.notices.append("the code compiles itself: its own compile options count")
 
     def compare_compiled(self, pair: Pair) -> None:
         """Compiled code against plain code, and the two compiled sides against each other, within the tolerance."""
@@ -224,10 +226,7 @@ class Proof:
         inborn = by_name.pop("before").differences if "before" in by_name else ()
         if inborn:
             by_name.pop("after", None)
-            self.evidence.notices.append(
-                f"compiled code differs from plain code already before the rewrite: {inborn[0].path} in {inborn[0].case}, "
-                f"{inborn[0].what}: {inborn[0].first} / {inborn[0].second} {inborn[0].error}".strip()
-            )
+            self.evidence.notices.append(f"also without the rewrite: {tell_difference(inborn[0])}")
         for compared in by_name.values():
             self.evidence.differences += compared.differences
             self.evidence.notices += [f"changed on purpose: {text}" for text in compared.declared_seen]

@@ -20,8 +20,8 @@ EPILOG = (
 )
 PROOF_EPILOG = (
     "A SCENARIO is a Python file (`scenario new` writes one), module:function with stored calls (`fullgraph "
-    "capture`), or a test as tests/test_x.py::test_y. Exit codes: 0 proven, or neutral with --keep neutral; 3 different,"
-    " worse or neutral; 4 undecided."
+    "capture`), or a test as tests/test_x.py::test_y. Exit codes: 0 proven, or neutral with --keep neutral; "
+    "3 different, worse or neutral; 4 undecided."
 )
 
 

@@ -59,7 +59,7 @@ def graph_count(side: Measurement) -> int | None:
 
 
 def break_count(side: Measurement) -> int | None:
-    return None if side.breaks is None else len(side.breaks)
+    return side.break_count
 
 
 def recompile_count(side: Measurement) -> int | None:

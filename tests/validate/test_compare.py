@@ -203,6 +203,9 @@ def test_numbers_of_python_are_exact_between_plain_runs_and_as_float32_otherwise
     assert places(first, second) == [("output[0]", "value")]
     assert not places(first, second, **LOOSE)
     assert places(first, record(lambda: [0.11, 1j]), **LOOSE) == [("output[0]", "value")]
+    many, near = record(lambda: [0.1] * 2000), record(lambda: [0.1] * 1999 + [0.1 + 1e-6])
+    assert places(many, near) == [("output", "value")]
+    assert not places(many, near, **LOOSE)
     assert places(record(lambda: math.nan), record(lambda: math.nan)) == []
     assert places(record(lambda: 0.0), record(lambda: -0.0)) == []
     assert places(record(lambda: 0.0), record(lambda: -0.0), signed_zero=True) == [("output", "value")]
@@ -341,6 +344,15 @@ def test_an_attribute_more_is_told_and_one_less_is_different() -> None:
     assert ("state", "keys") in places(first, record(GrownLayer(), torch.ones(2)))
 
 
+def test_an_attribute_where_there_was_none_is_one_more() -> None:
+    def leave(holder: Any) -> None:
+        holder.note = 1
+
+    first, second = record(lambda holder: None, SimpleNamespace()), record(leave, SimpleNamespace())
+    assert places(first, second) == []
+    assert places(second, first) == [("args[0]", "attributes")]
+
+
 def test_an_attribute_more_in_the_output_is_different() -> None:
     first, second = record(lambda: SimpleNamespace(a=1)), record(lambda: SimpleNamespace(a=1, b=2))
     assert places(first, second) == [("output", "attributes")]
@@ -386,6 +398,14 @@ def test_declared_paths_may_differ_and_only_they() -> None:
     }
     third = record(lambda: {"cache": [1], "loss": 2.0})
     assert places(first, third, declared=declared) == [("output['loss']", "value")]
+
+
+def test_a_name_that_begins_like_a_declared_one_is_another() -> None:
+    first = record(lambda: SimpleNamespace(cache=[1], cache_size=1))
+    second = record(lambda: SimpleNamespace(cache=[2], cache_size=2))
+    assert places(first, second, declared=[["output", r"output\.cache(\[.*)?", ""]]) == [("output.cache_size", "value")]
+    third = record(lambda: SimpleNamespace(cache=(1,), cache_size=2))
+    assert places(first, third, declared=[["output", r"output\.cache(\[.*)?", ""]]) == [("output.cache_size", "value")]
 
 
 # Files

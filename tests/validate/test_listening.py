@@ -34,9 +34,13 @@ def test_all_ways_to_standard_output_are_heard_in_order() -> None:
     assert sys.stdout is held
 
 
+C_BUFFER = ctypes.create_string_buffer(4096)
+"""Stays as long as the process: C writes there for good."""
+
+
 def test_what_c_code_holds_back_is_heard() -> None:
     library = ctypes.CDLL(None)
-    library.setvbuf(ctypes.c_void_p.in_dll(library, "stdout"), None, 0, 4096)
+    library.setvbuf(ctypes.c_void_p.in_dll(library, "stdout"), C_BUFFER, 0, len(C_BUFFER))
 
     def speak() -> None:
         library.printf(b"from C\n")

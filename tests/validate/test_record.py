@@ -159,6 +159,13 @@ def test_reading_results_draws_no_random_numbers() -> None:
     assert torch.equal(drawn, torch.rand(1))
 
 
+def test_numpy_need_not_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "numpy")
+    found = record(lambda x: {"sum": x.sum(), "set": {1, 2}}, ONES)
+    assert [path for path, _, _ in found["rng"]] == ["rng.random", "rng.torch"]
+    assert found["opaque"] == []
+
+
 def test_modes_that_a_case_leaves_behind_are_seen() -> None:
     try:
         found = places(record(lambda: None), record(lambda: torch.set_grad_enabled(False) and None))

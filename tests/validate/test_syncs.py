@@ -22,16 +22,6 @@ def count(run: Any, roots: list[str] | None = None) -> dict[str, Any]:
     return syncs.count_syncs(run, CPU, [HERE] if roots is None else roots)
 
 
-@pytest.fixture(scope="module")
-def on_second() -> Any:
-    return counted_programs.count_elsewhere("second")
-
-
-@pytest.fixture(scope="module")
-def on_fake_cuda() -> Any:
-    return counted_programs.count_elsewhere("fake-cuda")
-
-
 @pytest.mark.parametrize("name", reading_programs.PROGRAMS)
 def test_reads_on_the_cpu_are_what_was_counted_by_hand(name: str) -> None:
     counted = count(reading_programs.prepare(name, torch.device("cpu")))
@@ -40,21 +30,21 @@ def test_reads_on_the_cpu_are_what_was_counted_by_hand(name: str) -> None:
     assert counted["how"] == "intercepted on the CPU"
 
 
-@pytest.mark.parametrize("name", reading_programs.PROGRAMS)
-def test_reads_and_moves_on_a_second_device_are_what_was_counted_by_hand(name: str, on_second: Any) -> None:
-    assert tidy(on_second[name]) == expect(name, moves=True)
-
-
-@pytest.mark.parametrize("name", reading_programs.PROGRAMS)
-def test_reads_and_moves_on_fake_cuda_are_what_was_counted_by_hand(name: str, on_fake_cuda: Any) -> None:
-    assert tidy(on_fake_cuda[name]) == expect(name, moves=True)
-
-
-def test_moves_name_both_devices(on_second: Any, on_fake_cuda: Any) -> None:
-    for counted, name in ((on_second, "second"), (on_fake_cuda, "cuda")):
-        calls = {one["call"] for program in counted.values() for one in program["moves"]}
-        assert calls == {f"cpu>{name}:0", f"{name}:0>cpu"}
-        assert f"intercepted on {'fake CUDA' if name == 'cuda' else 'the second'}" in counted["masks_are_read"]["how"]
+@pytest.mark.parametrize(
+    ("device_name", "shown", "how"),
+    [
+        ("second", "second:0", "intercepted on the second device"),
+        ("fake-cuda", "cuda:0", "intercepted on fake CUDA tensors"),
+    ],
+)
+def test_reads_and_moves_on_a_device_are_what_was_counted_by_hand(device_name: str, shown: str, how: str) -> None:
+    counted = counted_programs.count_elsewhere(device_name)
+    assert {name: tidy(one) for name, one in counted.items()} == {
+        name: expect(name, moves=True) for name in reading_programs.PROGRAMS
+    }
+    calls = {one["call"] for program in counted.values() for one in program["moves"]}
+    assert calls == {f"cpu>{shown}", f"{shown}>cpu"}
+    assert {program["how"] for program in counted.values()} == {how}
 
 
 def test_a_number_into_a_mask_is_no_read_on_cuda() -> None:

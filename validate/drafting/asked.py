@@ -6,10 +6,10 @@ import ast
 from typing import Any
 
 from validate.drafting.documented import annotated_shape, shapes_in
-from validate.drafting.evaluate import Array, Scope, Thing
+from validate.drafting.evaluate import Array, Layer, Scope, Thing
 from validate.drafting.facts import BATCH, Dim, Facts, shape_of
 from validate.drafting.flow import fitting_extent
-from validate.drafting.layers import IMAGE
+from validate.drafting.layers import IMAGE, facts_of_call, facts_of_layer
 from validate.drafting.parameters import Parameter
 from validate.drafting.subject import Subject
 from validate.drafting.uses import Uses
@@ -21,6 +21,10 @@ SEEN = {"float": "float", "bfloat": "float", "int": "int", "uint": "int", "bool"
 def guesser_for(subject: Subject, scope: Scope, seen: dict[str, Any]) -> Guesser:
     """`seen` describes the arguments of a call that was captured; it wins over all that is written."""
     parameters = subject.parameters
+    for one in parameters:
+        made = Guesser(scope, False).value(one) if one.annotation and one.is_needed else None
+        if made and made.is_module:
+            scope.names[one.name] = made.worth
     uses = Uses(subject.node, scope, [one.name for one in parameters])
     facts = facts_for(subject, parameters, uses, scope)
     guesser = Guesser(
@@ -53,7 +57,12 @@ def seen_facts(held: dict[str, Any]) -> Facts:
 
 
 def facts_for(subject: Subject, parameters: list[Parameter], uses: Uses, scope: Scope) -> dict[str, Facts]:
-    """Annotations first, then the code, then docstrings."""
+    """Annotations first, then the code, then docstrings. What torch itself asks for is in a table."""
+    layer = scope.names.get("self")
+    if isinstance(layer, Layer):
+        return {one.name: facts_of_layer(layer, position) for position, one in enumerate(parameters)}
+    if subject.function.module.name.startswith("torch."):
+        return {one.name: facts_of_call(subject.node.name, position, []) for position, one in enumerate(parameters)}
     sizes: dict[str, Dim] = {}
     tensors = [one.name for one in parameters if one.name in uses.tensors or "Tensor" in one.written]
     told = documented(subject, tensors, scope, sizes)
@@ -69,11 +78,15 @@ def documented(subject: Subject, tensors: list[str], scope: Scope, sizes: dict[s
     texts = [ast.get_docstring(subject.node) or ""]
     if subject.owner and isinstance(subject.owner.node, ast.ClassDef):
         texts.append(ast.get_docstring(subject.owner.node) or "")
-    for text in texts:
+    for text in map(without_examples, texts):
         found = shapes_in(text, tensors, scope, sizes) if text else {}
         if found:
             return found
     return {}
+
+
+def without_examples(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith((">>>", "...")))
 
 
 def with_fitting_extent(name: str, facts: Facts, subject: Subject, scope: Scope) -> Facts:

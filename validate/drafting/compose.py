@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from validate.drafting.asked import choices_in, guesser_for
+from validate.drafting.callers import passed_values
 from validate.drafting.construct import construct
 from validate.drafting.evaluate import Scope, Thing
 from validate.drafting.facts import BATCH
@@ -15,7 +16,7 @@ from validate.drafting.layout import lay_out
 from validate.drafting.library import Definition, Library
 from validate.drafting.parameters import Parameter, constructor_of
 from validate.drafting.subject import RESERVED, Subject
-from validate.drafting.values import Guesser, Value
+from validate.drafting.values import Guesser, Value, quoted
 
 SIZES = [4, 7]
 """Two batches of different sizes, so that a recompile shows."""
@@ -46,7 +47,7 @@ class Function:
 
     def note(self, one: Parameter, value: Value | None) -> None:
         if value is None:
-            self.missing.append(f"`{one.name}`" + (f", a {one.written}" if one.written else ""))
+            self.missing.append(f"`{one.name}`" + (f": {one.written}" if one.written else ""))
         elif value.guess:
             self.guesses.append(value.guess)
 
@@ -105,6 +106,7 @@ class Draft:
         init = self.library.member(owner, "__init__")
         guesser.choices = choices_in(init.node) if init else {}
         wanted = constructor_of(owner, self.scope) or []
+        guesser.passed = passed_values(owner, wanted, self.scope)
         values = {one: guesser.value(one) for one in wanted if one.is_needed or one.name == "device"}
         worth = {one.name: value.worth for one, value in values.items() if value}
         thing = construct(owner, [], worth, self.scope)
@@ -117,6 +119,7 @@ class Draft:
         made = Function()
         guesser = guesser_for(self.subject, self.scope, self.seen)
         guesser.imports = self.imports
+        guesser.passed = passed_values(self.subject.function, self.subject.parameters, self.scope)
         values = {one: self.case_value(one, guesser) for one in self.wanted_parameters()}
         before, texts = made.settle(values)
         expression = self.case(texts)
@@ -167,11 +170,6 @@ class Draft:
             self.imports.add(("types", "SimpleNamespace"))
             return f"SimpleNamespace(args={positional}, kwargs={{{entries}}})"
         return f"{{{entries}}}" if named else positional
-
-
-def quoted(value: Any) -> str:
-    text = repr(value)
-    return f'"{text[1:-1]}"' if text[0] == "'" and '"' not in text else text
 
 
 def sizes_seen(calls: list[dict[str, Any]]) -> list[int]:

@@ -42,7 +42,7 @@ def call(node: ast.Call, scope: Scope) -> Any:
     if dotted.startswith("torch.nn.") and name[:1].isupper():
         return Layer(name, args, kwargs)
     found = evaluate(node.func, scope) if not isinstance(node.func, ast.Call) else UNKNOWN
-    if isinstance(found, Layer):
+    if isinstance(found, Definition) and found.module.name.startswith("torch.") and not found.is_class:
         return UNKNOWN
     if isinstance(found, Definition) and found.is_class:
         return construct(found, args, kwargs, scope)

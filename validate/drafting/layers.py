@@ -12,19 +12,19 @@ IMAGE = 32
 CLASSES = 10
 
 
-def size(value: Any) -> dict[int, int] | None:
-    return value if isinstance(value, int) and value > 0 else None  # type: ignore[return-value]
+def is_size(value: Any) -> bool:
+    return isinstance(value, int) and value > 0
 
 
 def last(value: Any, rank: int | None = None, **more: Any) -> Facts:
     """The last dimension has this size."""
-    return Facts(rank=rank, sizes={-1: value} if size(value) else {}, **more)
+    return Facts(rank=rank, sizes={-1: value} if is_size(value) else {}, **more)
 
 
 def channels(value: Any, rank: int, extent: int) -> Facts:
     """The second dimension has this size, and the others are pixels."""
     sizes = {position: extent for position in range(2, rank)}
-    return Facts(rank=rank, sizes={**sizes, **({1: value} if size(value) else {})})
+    return Facts(rank=rank, sizes={**sizes, **({1: value} if is_size(value) else {})})
 
 
 def linear(layer: Layer, position: int) -> Facts:
@@ -40,7 +40,7 @@ def normalization(layer: Layer, position: int) -> Facts:
     if layer.kind in ("LayerNorm", "RMSNorm"):
         shape = layer.value(0, "normalized_shape")
         sizes = list(shape) if isinstance(shape, (list, tuple)) else [shape]
-        return Facts(sizes={index - len(sizes): one for index, one in enumerate(sizes) if size(one)})
+        return Facts(sizes={index - len(sizes): one for index, one in enumerate(sizes) if is_size(one)})
     if layer.kind == "GroupNorm":
         return channels(layer.value(1, "num_channels"), 4, IMAGE)
     dimensions = int(layer.kind[-2])
@@ -50,7 +50,7 @@ def normalization(layer: Layer, position: int) -> Facts:
 
 def embedding(layer: Layer, position: int) -> Facts:
     count = layer.value(0, "num_embeddings")
-    return Facts(kind="int", below=count if size(count) else None)
+    return Facts(kind="int", below=count if is_size(count) else None)
 
 
 def recurrent(layer: Layer, position: int) -> Facts:
@@ -78,6 +78,15 @@ def container(layer: Layer, position: int) -> Facts:
     return Facts()
 
 
+def classification(layer: Layer, position: int) -> Facts:
+    return FUNCTIONS["cross_entropy"][position] if position < 2 else Facts()
+
+
+def shuffling(layer: Layer, position: int) -> Facts:
+    factor = layer.value(0, "upscale_factor")
+    return channels(factor**2 if is_size(factor) else UNKNOWN, 4, IMAGE)
+
+
 def nothing(layer: Layer, position: int) -> Facts:
     return Facts()
 
@@ -88,6 +97,11 @@ KEEPING = {
     *("Hardtanh", "Hardsigmoid", "LogSigmoid", "Softsign", "CELU", "PReLU", "Tanhshrink", "Flatten"),
 }
 """Layers after which a tensor has the shape that it had; flattening a batch of vectors changes nothing."""
+
+NORMALIZING = {
+    *("LayerNorm", "RMSNorm", "GroupNorm"),
+    *(f"{kind}{n}d" for kind in ("BatchNorm", "InstanceNorm") for n in (1, 2, 3)),
+}
 
 RULES: dict[str, Callable[[Layer, int], Facts]] = {
     **dict.fromkeys(("Linear", "Bilinear"), linear),
@@ -105,6 +119,8 @@ RULES: dict[str, Callable[[Layer, int], Facts]] = {
         ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer"), attention
     ),
     "Sequential": container,
+    **dict.fromkeys(("CrossEntropyLoss", "NLLLoss"), classification),
+    "PixelShuffle": shuffling,
 }
 
 

@@ -12,6 +12,8 @@ Functions = (ast.FunctionDef, ast.AsyncFunctionDef)
 Read = Callable[[str], tuple[bytes, bool] | None]
 """From a module's dotted name to its bytes, and whether it is a package."""
 
+Mention = Callable[[str], list[str]]
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -87,10 +89,11 @@ def defined_in(body: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
 
 
 class Library:
-    """Modules by name, read when they are first asked for."""
+    """Modules by name, read when they are first asked for. `mention` gives the modules in which a word occurs."""
 
-    def __init__(self, read: Read) -> None:
+    def __init__(self, read: Read, mention: Mention = lambda word: []) -> None:
         self.read = read
+        self.mention = mention
         self.known: dict[str, Module | None] = {}
 
     def module(self, name: str) -> Module | None:
@@ -171,3 +174,16 @@ class Library:
         """Whether a class is an nn.Module; one that is derived from anything else in torch.nn counts as one."""
         names = {f"{one.module.name}.{one.name}" for one in self.bases(found)} | self.base_names(found)
         return any(name == "torch.nn.modules.module.Module" or name.startswith("torch.nn.") for name in names)
+
+    def calls_of(self, found: Definition) -> Iterator[tuple[ast.Call, Module]]:
+        """Where the project calls a function or a class by its name."""
+        name = found.name.rpartition(".")[2]
+        for module in filter(None, map(self.module, self.mention(name))):
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name:
+                    if "." in found.name or self.is_same(module.dotted(node.func), found):
+                        yield node, module
+
+    def is_same(self, dotted: str, found: Definition) -> bool:
+        other = self.find(dotted)
+        return other is not None and other.node is found.node

@@ -10,7 +10,7 @@ TENSORS = re.compile(
     r"img|imgs|query|key|value|weights?|bias|emb|embeddings?|output|outputs|src|tgt|memory|grad|loss|latent|noise|mean|"
     r"std|var|mu|sigma|log_probs?|probs|labels?|masks?|actions?|tokens|ids|input_ids|attention_mask|index|indices|idx|t|u"
 )
-INTEGERS = re.compile(r"(.*_)?(labels?|targets?|tokens|ids|idx|index|indices|actions?|classes)")
+INTEGERS = re.compile(r"(.*_)?(labels?|tokens|ids|idx|index|indices|actions?|classes)")
 MASKS = re.compile(r"(.*_)?(masks?|dones?|valid|keep)")
 IMAGES = re.compile(r"images?|imgs?|pixels|frames")
 
@@ -26,6 +26,7 @@ SIZES: tuple[tuple[str, int], ...] = (
     (r".*(img|image)_?size|resolution", 32),
     (r".*patch.*", 4),
     (r".*batch.*", 4),
+    (r".*(factor|scale|ratio|expansion|mult)", 2),
     (r".*(experts?|topk|top_k|k)", 2),
 )
 NUMBERS: tuple[tuple[str, float], ...] = (

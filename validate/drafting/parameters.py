@@ -80,9 +80,22 @@ def constructor_of(found: Definition, scope: Scope) -> list[Parameter] | None:
         ]
     init = library.member(found, "__init__")
     if init is not None:
-        return parameters_of(init, skip_first=True)
+        found_parameters = parameters_of(init, skip_first=True)
+        if all(one.kind in ("star", "stars") for one in found_parameters):
+            return overloaded(found, scope) or found_parameters
+        return found_parameters
     unread = {name for name in library.base_names(found) if library.find(name) is None}
     return None if unread - {"object", "torch.nn.Module", "abc.ABC", "ABC"} else []
+
+
+def overloaded(found: Definition, scope: Scope) -> list[Parameter] | None:
+    """The first signature that `@overload` gives a constructor which takes anything."""
+    for one in scope.library.bases(found):
+        for node in one.node.body if isinstance(one.node, ast.ClassDef) else []:
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                if any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list):
+                    return parameters_of(Definition(one.module, "__init__", node), skip_first=True)
+    return None
 
 
 def is_left_out(default: ast.expr | None) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from validate.drafting.evaluate import Array, Layer, Scope, Thing, evaluate
-from validate.drafting.facts import WIDTH, Facts
-from validate.drafting.layers import KEEPING, facts_of_call, facts_of_layer
+from validate.drafting.evaluate import UNKNOWN, Array, Layer, Scope, Thing, evaluate
+from validate.drafting.facts import BATCH, WIDTH, Facts
+from validate.drafting.layers import KEEPING, NORMALIZING, facts_of_call, facts_of_layer
 from validate.drafting.library import Definition, Functions
 
 TENSOR_METHODS = {
@@ -107,9 +107,12 @@ class Uses:
             if name in ELEMENTWISE:
                 return self.parameter(node.func.value if is_method(node, self.scope) else first(node.args))
             layer = evaluate(node.func, self.scope)
-            if isinstance(layer, Layer) and layer.kind in KEEPING:
+            if isinstance(layer, Layer) and layer.kind in KEEPING | NORMALIZING:
                 return self.parameter(first(node.args))
-        return None
+        if isinstance(node, ast.BinOp):
+            sides = [side for side in (node.left, node.right) if not isinstance(evaluate(side, self.scope), (int, float))]
+            return self.parameter(sides[0]) if len(sides) == 1 else None
+        return self.parameter(node.operand) if isinstance(node, ast.UnaryOp) else None
 
     def add(self, node: ast.AST | None, facts: Facts) -> None:
         name = self.parameter(node)
@@ -220,7 +223,7 @@ class Uses:
         elif isinstance(callee, Thing):
             method = self.scope.library.member(callee.definition, "forward")
             self.see_inner(node, method, callee)
-        elif isinstance(callee, Definition) and isinstance(callee.node, Functions):
+        elif isinstance(callee, Definition) and isinstance(callee.node, Functions) and not is_torch(callee):
             self.see_inner(node, callee, self.receiver(node))
         else:
             self.see_function(node)
@@ -256,29 +259,38 @@ class Uses:
 
     def see_function(self, node: ast.Call) -> None:
         name = called_name(node)
-        is_torch = self.scope.module.dotted(node.func).startswith("torch.")
+        is_function = self.scope.module.dotted(node.func).startswith("torch.")
         args: list[ast.expr] = list(node.args)
         if is_method(node, self.scope) and isinstance(node.func, ast.Attribute):
             args = [node.func.value, *args]
-        elif not is_torch:
+        elif not is_function:
             return
         if name == "einsum":
             self.see_einsum(args)
         elif name in ("permute", "transpose", "swapaxes"):
             self.see_reordering(name, args)
+        elif name in ("view", "reshape") and len(args) == 3:
+            self.see_flattening(args)
         else:
             values = [evaluate(arg, self.scope) for arg in args]
             for position, arg in enumerate(args):
                 facts = facts_of_call(name, position, values)
-                if is_torch or facts != Facts():
+                if is_function or facts != Facts():
                     self.add(arg, facts)
 
     def see_einsum(self, args: list[ast.expr]) -> None:
         equation = evaluate(first(args), self.scope)
         if isinstance(equation, str):
-            for letters, arg in zip(equation.partition("->")[0].split(","), args[1:], strict=False):
-                plain = letters.strip().replace("...", "")
-                self.add(arg, Facts(rank=len(plain), sizes=dict.fromkeys(range(1, len(plain)), WIDTH)))
+            operands = equation.partition("->")[0].replace(" ", "").replace("...", "").split(",")
+            for letters, arg in zip(operands, args[1:], strict=False):
+                dims = tuple(BATCH if letter == operands[0][:1] else WIDTH for letter in letters)
+                self.add(arg, Facts(dims=dims))
+
+    def see_flattening(self, args: list[ast.expr]) -> None:
+        """`x.view(-1, 784)` takes vectors of that size."""
+        rows, size = evaluate(args[1], self.scope), evaluate(args[2], self.scope)
+        if isinstance(size, int) and size > 0 and rows in (-1, UNKNOWN):
+            self.add(args[0], Facts(sizes={-1: size}))
 
     def see_reordering(self, name: str, args: list[ast.expr]) -> None:
         places = [evaluate(arg, self.scope) for arg in args[1:]]
@@ -316,6 +328,10 @@ def is_shape(node: ast.expr) -> bool:
         and node.func.attr == "size"
         and not node.args
     )
+
+
+def is_torch(found: Definition) -> bool:
+    return found.module.name.partition(".")[0] == "torch"
 
 
 def is_new_axis(node: ast.expr) -> bool:

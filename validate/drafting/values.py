@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from validate.drafting import names
+from validate.drafting.callers import passed_values
 from validate.drafting.construct import construct
 from validate.drafting.evaluate import UNKNOWN, Layer, Scope, evaluate
 from validate.drafting.facts import BATCH, Dim, Facts, shape_of
@@ -50,6 +52,7 @@ class Guesser:
         self.tensors: set[str] = set()
         self.choices: dict[str, str] = {}
         self.limits: dict[str, int] = {}
+        self.passed: dict[str, Any] = {}
         self.width: int | None = None
         self.imports: set[tuple[str, str]] = set()
         self.depth = 0
@@ -62,7 +65,7 @@ class Guesser:
             return by_name
         if parameter.annotation is None:
             return self.unannotated(parameter)
-        return self.typed(parameter.name, parameter.annotation, parameter)
+        return self.typed(parameter.name, parameter.annotation, parameter) or self.by_plain_name(parameter)
 
     def typed(self, name: str, hint: ast.expr | None, parameter: Parameter) -> Value | None:
         hint = unquoted(hint)
@@ -144,13 +147,14 @@ class Guesser:
         if not facts.kind and facts.below is None:
             facts = facts.plus(Facts(kind=kind_by_name(name)))
         if not is_known:
-            facts = facts.plus(self.usual(name, facts.kind))
+            facts = facts.plus(self.usual(name, facts))
         return Value(self.tensor_text(shape_of(facts), facts), UNKNOWN, "" if is_known else f"the shape of `{name}`")
 
-    def usual(self, name: str, kind: str) -> Facts:
-        """Where nothing says a shape: labels are a vector, images are images, the rest is as wide as the object."""
-        if kind == "int":
-            return Facts(rank=1)
+    def usual(self, name: str, facts: Facts) -> Facts:
+        """Where nothing says a shape: labels are a vector, ids sequences, the rest is as wide as the object."""
+        if facts.kind == "int":
+            is_sequence = facts.below is not None and not re.search("label|class|action|target", name)
+            return Facts(rank=2 if is_sequence else 1)
         if names.IMAGES.fullmatch(name):
             return Facts(rank=4, sizes={1: 3, 2: 32, 3: 32})
         return Facts(sizes={-1: self.width} if self.width else {})
@@ -173,11 +177,19 @@ class Guesser:
         name, written = parameter.name, parameter.written
         if name == "device":
             return Value("str(device)" if written in ("str", "'str'") else "device")
+        if name in self.passed:
+            return Value(quoted(self.passed[name]), self.passed[name])
         if name == "dtype" and "Tensor" not in written:
             return Value("torch.float32")
         if name in self.choices and written in ("", "str"):
             return Value(repr(self.choices[name]).replace("'", '"'), self.choices[name])
         return None
+
+    def by_plain_name(self, parameter: Parameter) -> Value | None:
+        """The annotation says nothing that can be read: a number may still have a telling name."""
+        if names.suggests_integer(parameter.name):
+            return make_int(self, parameter.name)
+        return make_float(self, parameter.name) if names.suggests_number(parameter.name) else None
 
     def unannotated(self, parameter: Parameter) -> Value | None:
         name = parameter.name
@@ -242,6 +254,7 @@ class Guesser:
         if wanted is None or self.depth >= DEEPEST:
             return None
         inner = self.inside(found_in)
+        inner.passed = passed_values(found, wanted, self.scope)
         made = {}
         for parameter in wanted:
             if parameter.is_needed or parameter.name == "device":
@@ -262,6 +275,12 @@ class Guesser:
         if any(word in name for word in ("loss", "criterion", "objective")):
             return Value("torch.nn.MSELoss()", Layer("MSELoss", [], {}), f"`{name}`", True)
         return Value("torch.nn.Linear(8, 8).to(device)", Layer("Linear", [8, 8], {}), f"`{name}`", True)
+
+
+def quoted(value: Any) -> str:
+    """A plain value as code, with double quotes."""
+    text = repr(value)
+    return f'"{text[1:-1]}"' if text[0] == "'" and '"' not in text else text
 
 
 def dict_text(keys: list[Any], text: str) -> str:

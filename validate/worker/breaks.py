@@ -48,6 +48,7 @@ class Break:
     reason: str
     hint: str = ""
     kind: str = "break"
+    frames: int = 1
     count: int = 1
 
 
@@ -63,9 +64,13 @@ class Event(NamedTuple):
 def list_breaks(frames: Iterable[Frame]) -> list[Break]:
     """Every place once, in the order of the first time."""
     places: dict[tuple[str, int, str], Break] = {}
+    broken: dict[tuple[str, int, str], set[object]] = {}
     for frame in frames:
         for one, is_own in list_lines(frame):
-            merge(places, key_of(one, is_own, places), one)
+            key = key_of(one, is_own, places)
+            merge(places, key, one)
+            broken.setdefault(key, set()).add(frame.place)
+            places[key].frames = len(broken[key])
     return list(places.values())
 
 

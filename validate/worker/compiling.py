@@ -13,15 +13,13 @@ import torch
 from .subject import Subject
 
 
-def choose_options(settings: dict[str, Any], own: dict[str, Any], subject: Subject) -> tuple[dict[str, Any], list[str]]:
+def choose_options(settings: dict[str, Any], own: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The arguments for torch.compile: the command line wins over the scenario; and what there is to say about them."""
     options = {**own, **{key: settings[key] for key in ("backend", "mode", "dynamic") if settings.get(key)}}
     if settings.get("fullgraph"):
         options["fullgraph"] = True
     options.setdefault("backend", "inductor")
     notices = []
-    if is_compiled(subject.call):
-        notices.append("the scenario builds what is compiled already: its own compile options count")
     if options["backend"] != "inductor" and options.pop("mode", None) not in (None, "default"):
         notices.append("mode is for inductor only, and left out")
     if options.get("mode") in ("default", None):
@@ -34,9 +32,10 @@ def is_compiled(call: Any) -> bool:
     return is_module or hasattr(call, "_torchdynamo_orig_callable")
 
 
-def compiled_form(subject: Subject, options: dict[str, Any]) -> Callable[..., Any]:
+def compiled_form(subject: Subject, options: dict[str, Any], compiles_itself: bool) -> Callable[..., Any]:
+    """What runs compiled. What is compiled by the user's own code stays as it is."""
     call = subject.call
-    return call if is_compiled(call) else torch.compile(call, **options)
+    return call if compiles_itself or is_compiled(call) else torch.compile(call, **options)
 
 
 def eagerly() -> contextlib.AbstractContextManager[None]:

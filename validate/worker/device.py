@@ -13,7 +13,6 @@ import torch
 
 from . import memory
 
-
 MADE_UP = {"fake-cuda": "counts only", "second": "a second device on the CPU"}
 """Devices that are not there, by what they are for; `fake` and `second` are the modules that make them."""
 

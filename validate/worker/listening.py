@@ -24,8 +24,6 @@ stream: io.TextIOWrapper | None = None
 def hear_warnings() -> Iterator[list[list[str]]]:
     """Every warning as category, text and file, also one that was given before; not those that come by chance."""
     heard: list[list[str]] = []
-    once = getattr(warnings, "onceregistry", {})
-    once.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

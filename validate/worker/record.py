@@ -9,6 +9,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -142,17 +143,25 @@ def read_rng(device: Any) -> list[Leaf]:
 
 def read_modes(device: Any) -> list[Leaf]:
     """Settings of torch that hold for the whole process, and that a call can leave behind."""
-    kinds = sorted({"cpu", torch.device(getattr(device, "torch_device", "cpu")).type})
-    modes = {
-        "grad": torch.is_grad_enabled(),
-        "inference": torch.is_inference_mode_enabled(),
-        "default dtype": str(torch.get_default_dtype()),
-        "default device": str(torch.get_default_device()),
-        "deterministic": torch.are_deterministic_algorithms_enabled(),
-        "float32 precision": torch.get_float32_matmul_precision(),
-        **{f"autocast {kind}": torch.is_autocast_enabled(kind) for kind in kinds},
+    kinds = sorted({"cpu", device.torch_device.type})
+    modes: dict[str, Callable[[], object]] = {
+        "grad": torch.is_grad_enabled,
+        "inference": torch.is_inference_mode_enabled,
+        "default dtype": torch.get_default_dtype,
+        "default device": torch.get_default_device,
+        "deterministic": torch.are_deterministic_algorithms_enabled,
+        "float32 precision": torch.get_float32_matmul_precision,
+        **{f"autocast {kind}": partial(torch.is_autocast_enabled, kind) for kind in kinds},
     }
-    return [(f"modes[{name!r}]", type(value).__name__, value) for name, value in modes.items()]
+    return [(f"modes[{name!r}]", "text", ask(mode)) for name, mode in modes.items()]
+
+
+def ask(mode: Callable[[], object]) -> str:
+    """torch 2.9 and later refuse to tell the precision once it was set in the newer of two ways."""
+    try:
+        return str(mode())
+    except RuntimeError:
+        return "not told"
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ class Stages:
         self.shared_cache = shared_cache
         self.source: Source
         self.bench: dict[str, timing.Bench] = {}
+        self.compiles_itself = False
         try:
             self.device = device.choose(settings["device"])
         except device.NoDevice as error:
@@ -37,7 +38,7 @@ class Stages:
         with self.watch.on(), self.device.active():
             self.source = read_source(self.scenario["kind"], self.scenario["target"], self.scenario["capture"])
             subject = self.build()
-        options, notices = compiling.choose_options(self.settings, self.source.options, subject)
+        options, notices = compiling.choose_options(self.settings, self.source.options)
         self.options = options
         return {
             "cases": [case.name for case in subject.cases],
@@ -85,15 +86,18 @@ class Stages:
         return {**counted, "ran": self.watch.as_json()}
 
     def graphs(self) -> dict[str, Any]:
+        """Compile without a backend, and count graphs, breaks, recompiles and guards."""
         with self.device.active(), record.silenced():
             dynamic = self.options.get("dynamic")
-            return graphs.count_graphs(self.build(), self.run_case, dynamic=dynamic, rebuild=self.build)
+            counted = graphs.count_graphs(self.build(), self.run_case, dynamic=dynamic, rebuild=self.build)
+        self.compiles_itself = bool(counted["compiles_itself"])
+        return counted
 
     def compiled(self, random_as_in_eager: bool) -> dict[str, Any]:
         """Run every case compiled with the real backend and record it."""
         compiling.reset()
         subject = self.build()
-        call = compiling.compiled_form(subject, self.options)
+        call = compiling.compiled_form(subject, self.options, self.compiles_itself)
         with compiling.random_as_in_eager(random_as_in_eager):
             records = [self.record(subject, call, case, logs=False) for case in subject.cases]
         return self.keep("compiled", records)
@@ -102,7 +106,7 @@ class Stages:
         """Seconds of a first compiled pass over all cases, with empty caches."""
         compiling.forget_everything(os.path.join(self.scratch, "inductor"))
         subject = self.build()
-        call = compiling.compiled_form(subject, self.options)
+        call = compiling.compiled_form(subject, self.options, self.compiles_itself)
         with compiling.random_as_in_eager(random_as_in_eager), record.silenced():
             return timing.time_once(self.device, lambda: [self.run_case(call, case) for case in subject.cases])
 
@@ -111,7 +115,7 @@ class Stages:
         if kind == "compiled":
             compiling.reset()
         subject = self.build()
-        call = subject.call if kind == "eager" else compiling.compiled_form(subject, self.options)
+        call = subject.call if kind == "eager" else compiling.compiled_form(subject, self.options, self.compiles_itself)
         self.bench[kind] = timing.Bench(
             kind, subject, call, self.device, leave_out, self.build if fresh_arguments else None, self.source.backward
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import sys
-from typing import Any, Optional
+from typing import Any
 
 import torch
 
@@ -96,7 +96,7 @@ def is_fake(value: object) -> bool:
     return any(kind.__name__ == "FakeTensor" for kind in type(value).__mro__)
 
 
-def find_storage(value: torch.Tensor) -> Optional[int]:  # noqa: UP045
+def find_storage(value: torch.Tensor) -> int | None:
     """What two tensors have in common exactly if they share memory; None where there is none to share."""
     try:
         with torch._C.DisableTorchFunctionSubclass():
