@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
@@ -76,8 +76,8 @@ class Codemod:
         """
         return None
 
-    def purposes(self) -> tuple[Purpose, ...]:
-        """What the rewrite changes on purpose, so that a proof can tell it from what it must not change."""
+    def purposes(self, findings: Sequence[Finding]) -> tuple[Purpose, ...]:
+        """What these findings change on purpose, so that a proof can tell it from what they must not change."""
         return ()
 
     def find(self, module: Module, project: Project) -> Iterable[Finding]:

@@ -91,7 +91,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """Something that a rewrite changes on purpose. `kind` `warning`: new ones, whose whole text matches `pattern`."""
+    """Something that a rewrite changes on purpose.
+
+    `warning`: new ones, whose whole text matches the pattern. `keys`: dicts at paths that match have other keys, and
+    the same values in the same order.
+    """
 
     kind: str
     pattern: str

@@ -65,7 +65,11 @@ class Sides:
 
 @dataclass(frozen=True)
 class Declared:
-    """Something that a rewrite changes on purpose: `kind` `warning` and a pattern that its whole text matches."""
+    """Something that a rewrite changes on purpose: everything else must stay.
+
+    `warning`: new ones, whose whole text matches the pattern. `keys`: dicts at paths that match have other keys, and
+    the same values in the same order.
+    """
 
     kind: str
     pattern: str

@@ -73,21 +73,31 @@ class Pair:
 
     def open(self, shared_cache: Path) -> dict[str, Any]:
         """Let both sides lay their files over the tree and read the scenario."""
+        return self._both("open", lambda side: self._opening(side, side, shared_cache))
+
+    def _opening(self, side: str, folder: str, shared_cache: Path) -> dict[str, Any]:
+        """What a worker must know to be a side; it keeps its records in a folder of its own."""
         root, paths = self.sides.root, self.sides.paths()
-        requests = {}
-        for side in SIDES:
-            texts = getattr(self.sides, side)
-            requests[side] = {
-                "files": {str(root / path): encoded(texts.get(path)) for path in paths},
-                "scratch": str(self.scratch / side),
-            }
-        same = {
+        texts = getattr(self.sides, side)
+        return {
+            "files": {str(root / path): encoded(texts.get(path)) for path in paths},
+            "scratch": str(self.scratch / folder),
             "scenario": asdict(self.scenario),
             "settings": {**asdict(self.settings), "roots": [str(root)]},
             "watched": [str(root / path) for path in paths],
             "shared_cache": str(shared_cache),
         }
-        return self._both("open", lambda side: {**same, **requests[side]})
+
+    def again(self, side: str, shared_cache: Path) -> bool:
+        """Run a side's first stage once more, in a process of its own; whether that went well."""
+        self.progress("again", side)
+        with Worker(self.python, "again", self.sides.root, self.scratch) as worker:
+            try:
+                worker.ask("open", limit=self.deadline.left, **self._opening(side, "again", shared_cache))
+                worker.ask("run", limit=self.deadline.left, stage="eager")
+            except (Died, Refused):
+                return False
+        return True
 
     def stage(self, name: str, **given: Any) -> dict[str, Any]:
         """One stage on both sides at once, by side. Empty if it could not be done on both."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Finding, SourceError
+from codemods.model import Finding, Purpose, SourceError
 from codemods.module import Module
 from codemods.project import Project
 from codemods.topics.pairs.dicts import PairDict, pair_dicts
@@ -101,6 +101,10 @@ class FlattenTupleKeys(Codemod):
         if has_pairs:
             yield from starts(BUILT, raw)
         yield from filled_dicts(raw, has_pairs)
+
+    def purposes(self, findings: Sequence[Finding]) -> tuple[Purpose, ...]:
+        names = sorted({name for finding in findings for name in re.findall(r"^`(\w+)`", finding.message)})
+        return tuple(Purpose("keys", rf"(?:.*\.)?{name}", f"`{name}` has one int for each pair") for name in names)
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if not module.imports.names_package("torch"):

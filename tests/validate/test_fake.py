@@ -12,28 +12,31 @@ from validate.worker import device, fake
 
 pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
 
-STARTED = """
+
+@pytest.fixture(scope="module")
+def answer() -> Any:
+    """What a process found that believed in CUDA, and no longer does."""
+    return ask("""
     import torch
-    from validate.worker import device, fake
-    chosen = device.choose("fake-cuda")
-"""
-
-
-def on_fake_cuda(program: str) -> Any:
-    return ask(STARTED + program)
-
-
-def test_programs_give_the_values_of_the_cpu() -> None:
-    assert not on_fake_cuda("""
     from tests.validate import device_programs
-    with chosen.active():
-        answer = device_programs.compare(chosen.torch_device)
-""")
+    from validate.worker import device
 
+    def look():
+        kept = torch.Generator, torch.cuda.Stream, torch.autograd._engine_run_backward, torch.Tensor.pin_memory
+        return [torch.cuda.is_available(), torch.cuda.device_count(), torch.accelerator.is_available(), *map(id, kept)]
 
-def test_what_programs_ask_of_cuda_is_answered() -> None:
-    answer = on_fake_cuda("""
+    def make():
+        try:
+            return str(torch.zeros(1, device="cuda").device)
+        except (RuntimeError, AssertionError, NotImplementedError):
+            return "error"
+
+    before = look()
+    chosen = device.choose("fake-cuda")
+    answer = {}
     with chosen.active():
+        made = [make()]
+        answer["different"] = device_programs.compare(chosen.torch_device)
         x = torch.ones(2, 2).cuda()
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
@@ -49,59 +52,61 @@ def test_what_programs_ask_of_cuda_is_answered() -> None:
         with torch.amp.autocast("cuda", dtype=torch.bfloat16):
             half = x @ x
         scaler = torch.amp.GradScaler("cuda", init_scale=2.0)
-        answer = [
-            torch.cuda.is_available(), torch.cuda.device_count(), torch.cuda.current_device(), x.is_cuda, x.get_device(),
-            str(torch.zeros(1, device="cuda").device), str(torch.accelerator.current_accelerator()), str(half.dtype),
-            there is x, torch.cuda.get_device_name(), torch.cuda.memory_allocated(), scaler.scale(x).sum().item(),
-            str(torch.nn.Linear(2, 2).cuda().weight.device), torch.ones(2).pin_memory().sum().item(),
-        ]
-""")
-    assert answer[:8] == [True, 1, 0, True, 0, "cuda:0", "cuda", "torch.bfloat16"]
-    assert answer[8:] == [True, "fake CUDA device", 0, 8.0, "cuda:0", 2.0]
-
-
-def test_afterwards_there_is_no_cuda_again() -> None:
-    answer = on_fake_cuda("""
-    def look():
-        kept = torch.Generator, torch.cuda.Stream, torch.autograd._engine_run_backward, torch.Tensor.pin_memory
-        return [torch.cuda.is_available(), torch.cuda.device_count(), torch.accelerator.is_available(), *map(id, kept)]
-
-    def attempt():
-        try:
-            return str(torch.zeros(1, device="cuda").device)
-        except (RuntimeError, AssertionError, NotImplementedError) as error:
-            return "error"
-
-    before = look()
-    answer = []
-    for _ in range(2):
-        with chosen.active():
-            answer.append(attempt())
-        answer.append(attempt())
-    answer.append(look() == before)
-    leaf = torch.ones(2, requires_grad=True)
-    leaf.sum().backward()
-    answer.append([leaf.grad.tolist(), torch.UntypedStorage(4).nbytes(), hasattr(torch._C, "_cuda_getDeviceCount")])
-""")
-    has_cuda = hasattr(torch._C, "_cuda_getDeviceCount")
-    assert answer == ["cuda:0", "error", "cuda:0", "error", True, [[1, 1], 4, has_cuda]]
-
-
-def test_what_a_program_raises_comes_through_and_cuda_is_gone_too() -> None:
-    assert on_fake_cuda("""
+        answer["asked"] = {
+            "available": [torch.cuda.is_available(), torch.cuda.device_count(), torch.cuda.current_device()],
+            "accelerator": str(torch.accelerator.current_accelerator()),
+            "name": torch.cuda.get_device_name(),
+            "allocated": torch.cuda.memory_allocated(),
+            "tensor": [x.is_cuda, x.get_device(), there is x],
+            "module": str(torch.nn.Linear(2, 2).cuda().weight.device),
+            "autocast": str(half.dtype),
+            "scaled": scaler.scale(x).sum().item(),
+            "pinned": torch.ones(2).pin_memory().sum().item(),
+        }
+    made.append(make())
     try:
         with chosen.active():
+            made.append(make())
             raise KeyError("mine")
     except KeyError as error:
-        answer = [str(error), torch.cuda.is_available()]
-""") == ["'mine'", False]
+        made.append(str(error))
+    answer["made"] = [*made, make()]
+    leaf = torch.ones(2, requires_grad=True)
+    leaf.sum().backward()
+    answer["afterwards"] = [look() == before, leaf.grad.tolist(), torch.UntypedStorage(4).nbytes()]
+    """)
+
+
+def test_programs_give_the_values_of_the_cpu(answer: Any) -> None:
+    assert answer["different"] == {}
+
+
+def test_what_programs_ask_of_cuda_is_answered(answer: Any) -> None:
+    assert answer["asked"] == {
+        "available": [True, 1, 0],
+        "accelerator": "cuda",
+        "name": "fake CUDA device",
+        "allocated": 0,
+        "tensor": [True, 0, True],
+        "module": "cuda:0",
+        "autocast": "torch.bfloat16",
+        "scaled": 8.0,
+        "pinned": 2.0,
+    }
+
+
+def test_afterwards_there_is_no_cuda_again(answer: Any) -> None:
+    assert answer["made"] == ["cuda:0", "error", "cuda:0", "'mine'", "error"]
+    assert answer["afterwards"] == [True, [1, 1], 4]
 
 
 def test_breaks_and_recompiles_of_the_cuda_path_are_counted() -> None:
-    answer = on_fake_cuda("""
+    """The normalizer is compiled for the CPU, for its move, and for CUDA once it is there."""
+    assert ask("""
+    import torch
     from types import SimpleNamespace as Case
     from tests.validate.reading_programs import Normalizer
-    from validate.worker import graphs
+    from validate.worker import device, graphs
 
     class Logged(torch.nn.Module):
         def __init__(self, device):
@@ -118,35 +123,30 @@ def test_breaks_and_recompiles_of_the_cuda_path_are_counted() -> None:
         cases = [Case(name=str(number), args=(one,), kwargs={}) for number, one in enumerate(given)]
         subject = Case(call=model, owner=model, cases=cases, options={})
         counted = graphs.count_graphs(subject, lambda call, case: call(*case.args))
-        return [len(counted["breaks"]), counted["recompiles"], len(counted["graphs"])]
+        return [len(counted["breaks"]), [bool(graph["recompile"]) for graph in counted["graphs"]]]
 
-    with chosen.active():
+    def train(backend):
+        torch.manual_seed(0)
+        model = torch.nn.Linear(3, 1).to(where)
+        torch.compile(model, backend=backend)(torch.ones(2, 3, device=where)).pow(2).sum().backward()
+        return [str(model.bias.grad.device), round(model.bias.grad.item(), 4)]
+
+    answer = {}
+    where = "cuda"
+    with device.choose("fake-cuda").active():
         x = torch.ones(2, 3)
-        answer = [
-            count(Logged("cpu"), x),
-            count(Logged("cuda"), x.cuda()),
-            count(Normalizer(), x, x.cuda(), x.cuda()),
-        ]
-""")
-    assert answer == [[0, 0, 1], [1, 0, 2], [0, 1, 2]]
-
-
-def test_training_steps_are_compiled_and_go_backward() -> None:
-    answer = on_fake_cuda("""
-    answer = []
-    with chosen.active():
-        for backend in ("eager", "aot_eager"):
-            torch.manual_seed(0)
-            model = torch.nn.Linear(3, 1).cuda()
-            compiled = torch.compile(model, backend=backend)
-            compiled(torch.ones(2, 3, device="cuda")).pow(2).sum().backward()
-            answer.append([str(model.weight.grad.device), round(model.bias.grad.item(), 4)])
-    torch.manual_seed(0)
-    plain = torch.nn.Linear(3, 1)
-    plain(torch.ones(2, 3)).pow(2).sum().backward()
-    answer.append(["cuda:0", round(plain.bias.grad.item(), 4)])
-""")
-    assert answer[0] == answer[1] == answer[2]
+        answer["on the CPU"] = count(Logged("cpu"), x)
+        answer["on CUDA"] = count(Logged("cuda"), x.cuda())
+        answer["from one to the other"] = count(Normalizer(), x, x.cuda(), x.cuda())
+        trained = [train("eager"), train("aot_eager")]
+    where = "cpu"
+    answer["trained"] = [device for device, gradient in trained if gradient == train("eager")[1]]
+    """) == {
+        "on the CPU": [0, [False]],
+        "on CUDA": [1, [False, False]],
+        "from one to the other": [0, [False, True, True]],
+        "trained": ["cuda:0", "cuda:0"],
+    }
 
 
 def test_it_says_that_it_has_no_values_and_no_times() -> None:

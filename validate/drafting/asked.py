@@ -66,7 +66,8 @@ def facts_for(subject: Subject, parameters: list[Parameter], uses: Uses, scope: 
     sizes: dict[str, Dim] = {}
     tensors = [one.name for one in parameters if one.name in uses.tensors or "Tensor" in one.written]
     told = documented(subject, tensors, scope, sizes)
-    found = {name: facts for name, facts in uses.facts.items() if "." in name}
+    inner = {name: facts for name, facts in uses.facts.items() if "." in name}
+    found = {name: with_fitting_extent(name, facts, subject, scope) for name, facts in inner.items()}
     for one in parameters:
         facts = annotated_shape(one.annotation, one.module.dotted, scope, sizes) or Facts()
         facts = facts.plus(uses.facts[one.name]).plus(told.get(one.name, Facts()))

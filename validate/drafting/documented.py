@@ -12,8 +12,9 @@ from validate.drafting.facts import BATCH, LENGTH, WIDTH, Dim, Facts
 BATCHES = {"b", "batch", "batch_size", "bs", "n", "bsz", "n_batch", "nbatch", "batches", "n_envs", "num_envs"}
 SEQUENCES = {"t", "seq", "seq_len", "length", "l", "time", "steps", "s", "sequence", "timesteps", "tokens", "h", "w"}
 NO_SIZES = {"tensor", "optional", "default", "int", "float", "bool", "str", "none", "torch", "long", "list", "tuple"}
-PART = re.compile(r"[A-Za-z_][\w.]*(?:\s*[*+/-]+\s*[\w.]+)*|\d+|\*|\.\.\.")
-GROUP = r"[\[(]\s*([\w\s.,*+/-]+?)\s*[\])]"
+PART = re.compile(r"[A-Za-z_][\w.]*(?: ?[*+/-]{1,2} ?[\w.]+){0,3}|\d+|\*|\.\.\.")
+GROUP = r"[\[(]([\w .,*+/-]{1,60})[\])]"
+CHANNELS = 3
 KINDS = {"Int": "int", "Long": "int", "Bool": "bool", "Float": "float"}
 
 
@@ -57,7 +58,8 @@ def read_dim(part: str, is_first: bool, scope: Scope, sizes: dict[str, Dim]) -> 
             return value
     if part.lower() in BATCHES:
         return BATCH
-    return sizes.setdefault(part, LENGTH if part.lower() in SEQUENCES else WIDTH)
+    usual = LENGTH if part.lower() in SEQUENCES else CHANNELS if part.lower() in ("c", "channels") else WIDTH
+    return sizes.setdefault(part, usual)
 
 
 def parse(text: str) -> ast.expr | None:

@@ -60,6 +60,8 @@ class Flow:
         """The shape of an expression; None where nobody knows."""
         if isinstance(node, ast.Name):
             return self.shapes.get(node.id)
+        if isinstance(node, ast.Attribute):
+            return self.shapes.get(ast.unparse(node))
         if isinstance(node, ast.BinOp):
             left, right = self.shape(node.left), self.shape(node.right)
             return left if right is None or left == right else None

@@ -87,12 +87,15 @@ def pretend() -> Iterator[Hosted]:
 
 
 def _engines() -> list[tuple[Any, str, Any]]:
+    """Backward, where CUDA is in it. On CUDA it runs in a thread of its own, where nothing is compiled; so here."""
+
     def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
         there = backward.touches(outputs, "cuda")
         return (backward.run_backward if there else engine)(outputs, *args, **kwargs)
 
     engine = torch.autograd.graph._engine_run_backward
-    return [(torch.autograd, "_engine_run_backward", run), (torch.autograd.graph, "_engine_run_backward", run)]
+    alone = torch._disable_dynamo(run)  # type: ignore[attr-defined]
+    return [(torch.autograd, "_engine_run_backward", alone), (torch.autograd.graph, "_engine_run_backward", alone)]
 
 
 # A tensor on CUDA to begin with: torch makes one of any memory that is handed over by DLPack.
