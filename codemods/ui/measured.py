@@ -81,13 +81,14 @@ def measure_now(name: str, python: str) -> int:
 
 
 def row_of(verdict: Verdict) -> dict[str, Any]:
-    """What is kept of a verdict: counts and rulings, which hold on every machine; no times."""
+    """What is kept of a verdict: counts and rulings, which hold on every machine, and the guard time, which does not."""
     counted = ("equivalence", "breaks", "fullgraph", "recompiles", "host reads", "moves")
     return {
         "torch": verdict.environment["torch"],
         "device": verdict.environment["device"],
         "ruling": verdict.ruling.value,
         "numbers": {reason.name: reason.text for reason in verdict.reasons if reason.name in counted},
+        "guard_us": [round(side.guard_us or 0, 1) for side in (verdict.before, verdict.after)],
         "notices": [notice for notice in verdict.notices if notice.startswith("allowed to change")],
     }
 
@@ -105,5 +106,6 @@ def measured_text(name: str) -> list[str]:
 
 
 def row_text(case: str, row: dict[str, Any]) -> str:
-    said = "; ".join([*row["numbers"].values(), *row["notices"]])
+    guards = "guard time {} > {} us".format(*row["guard_us"])
+    said = "; ".join([*row["numbers"].values(), guards, *row["notices"]])
     return f"torch {row['torch']}, {row['device']}, fixture {case}: {row['ruling']}: {said}"

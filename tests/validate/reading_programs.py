@@ -111,6 +111,12 @@ def to_the_cpu_is_a_read(g: Given) -> None:
 def what_is_on_the_host_is_free(g: Given) -> None:
     host = torch.zeros(3, device="cpu")
     host.tolist()
+    host.copy_(g.x[0])  #: copy; out
+    host[0] = g.total  #: copy; out
+    host[1:] = 2.0
+    (host * 2).max().item()
+    host.to(g.device).sum().item()  #: item; in
+    g.x.cpu().to(g.device).sum().item()  #: cpu, item; out, in
     torch.from_numpy(np.ones(3)).sum().item()
     g.x.shape[0], g.x.size(0), g.x.numel(), g.x.is_floating_point()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,36 @@ def test_a_copy_on_the_host_shares_memory_as_without_counting() -> None:
     count(run)
     assert shared == [True]
     assert x.tolist() == [1, 1, 1]
+
+
+def test_what_torch_itself_tells_is_counted_where_nothing_else_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card of CUDA is not needed to have torch's warning, only its words."""
+    modes: list[object] = []
+    monkeypatch.setattr(torch.cuda, "get_sync_debug_mode", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", modes.append)
+    card = device.Device()
+    card.kind = "cuda"
+
+    def wait(value: float) -> float:
+        warnings.warn("called a synchronizing CUDA operation (at ...)", stacklevel=2)
+        return value
+
+    def run() -> None:
+        torch.ones(1).apply_(wait)
+        torch.ones(2).apply_(wait)
+        wait(1.0)
+        warnings.warn("something else", stacklevel=2)
+
+    with pytest.warns(UserWarning, match="something else") as caught:
+        counted = syncs.count_syncs(run, card, [HERE])
+    start = run.__code__.co_firstlineno
+    assert [(one["line"] - start, one["call"], one["count"]) for one in counted["syncs"][1:]] == [
+        (1, "apply", 1),
+        (2, "apply", 1),
+    ]
+    assert counted["syncs"][0]["call"] == "sync"
+    assert [str(one.message) for one in caught] == ["something else"]
+    assert modes == ["warn", 0]
 
 
 def test_what_the_host_holds_is_told_apart_as_long_as_it_lives() -> None:

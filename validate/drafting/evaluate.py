@@ -15,6 +15,8 @@ UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool_
 DEEPEST = 12
 MOST_STEPS = 64
 BIGGEST = 1 << 24
+PATIENCE = 200_000
+"""Expressions that are looked at for one draft: half a second."""
 
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -104,7 +106,8 @@ class Scope:
 def evaluate(node: ast.AST | None, scope: Scope) -> Any:
     """The value of an expression, or UNKNOWN."""
     reader = READERS.get(type(node))
-    if reader is None or scope.depth > DEEPEST:
+    scope.library.steps += 1
+    if reader is None or scope.depth > DEEPEST or scope.library.steps > PATIENCE:
         return UNKNOWN
     try:
         value = reader(node, scope)

@@ -95,6 +95,8 @@ class Library:
         self.read = read
         self.mention = mention
         self.known: dict[str, Module | None] = {}
+        self.steps = 0
+        """Expressions that have been evaluated on the way; there is an end to it."""
 
     def module(self, name: str) -> Module | None:
         if name not in self.known:

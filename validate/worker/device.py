@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import platform
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -84,7 +85,7 @@ class Device:
 
     kind = "cpu"
     how_syncs = "intercepted on the CPU"
-    cannot_show: tuple[str, ...] = ("what a host read costs, because it costs nothing here", "CUDA graphs")
+    cannot_show: tuple[str, ...] = ("what a host read costs (nothing here)", "CUDA graphs")
     is_fake = False
     """Whether it is for counting only, because its values are not those of the device it stands for."""
     is_untimed = False
@@ -237,6 +238,8 @@ def runtime() -> str | None:
 def driver() -> str | None:
     """The driver's version, as its kernel module tells it; `12.4` where only the interface is known."""
     with contextlib.suppress(OSError), open("/proc/driver/nvidia/version", encoding="utf-8") as text:
-        return text.readline().partition(":")[2].split("  ")[-2].strip() or None
+        found = re.search(r"\s(\d+(?:\.\d+)+)\s", text.readline())
+        if found:
+            return found[1]
     version = getattr(torch._C, "_cuda_getDriverVersion", int)()
     return f"{version // 1000}.{version % 1000 // 10}" if version else None

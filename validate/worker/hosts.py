@@ -17,6 +17,9 @@ from .reads import tensors_in
 HOST_BOUND = tuple(os.path.join(TORCH, part) for part in ("optim", os.path.join("utils", "data")))
 """Parts of torch that keep counters and orders in the host's memory on purpose."""
 
+INTO = {"copy_": 1, "__setitem__": 2}
+"""Calls that write into their first argument, by the position of what they write."""
+
 
 class Devices:
     """Where there are two kinds of memory, a tensor says itself in which it is."""
@@ -25,6 +28,9 @@ class Devices:
         return tensor.device.type == "cpu"
 
     def says_cpu(self, name: str, caller: FrameType) -> bool:
+        return False
+
+    def takes_in(self, name: str, args: Any) -> bool:
         return False
 
     def follow(self, name: str, args: Any, kwargs: Any, result: Any, caller: FrameType) -> Any:
@@ -36,7 +42,8 @@ class Devices:
 class OneMemory(Devices):
     """On the CPU alone every tensor stands for one of a device, but for those that are the host's on any machine.
 
-    These come from numpy, from `.cpu()` or from a call whose code names the CPU, or were computed from such alone.
+    These come from numpy, from `.cpu()` or from a call whose code names the CPU, or were computed from such alone. What
+    is made without naming any device stands for the device's: programs that are only run on the CPU write it so.
     """
 
     def __init__(self) -> None:
@@ -56,11 +63,17 @@ class OneMemory(Devices):
     def says_cpu(self, name: str, caller: FrameType) -> bool:
         return name == "cpu" or (name == "to" and names_cpu(name, caller))
 
+    def takes_in(self, name: str, args: Any) -> bool:
+        """Whether this writes data of the device into a tensor of the host's."""
+        return name in INTO and args[0] in self and any(tensor not in self for tensor in tensors_in(args[INTO[name]]))
+
     def follow(self, name: str, args: Any, kwargs: Any, result: Any, caller: FrameType) -> Any:
         """Note where the result of a call is; returns it, or another tensor with the same memory to tell them apart."""
         given = list(tensors_in((args, kwargs)))
         if self.says_cpu(name, caller):
             result = alias(result) if result is args[0] and result not in self else result
+            host = True
+        elif self.takes_in(name, args):
             host = True
         elif not given:
             host = self.is_host_factory(name, kwargs, caller)

@@ -124,6 +124,8 @@ class Calls(TorchFunctionMode):
         waits = name in reads.CALLS or (copies and not kwargs.get("non_blocking"))
         if away and (waits or (checks and finds_classes(name, args, kwargs))):
             watcher.ledger.read(unit.label(name))
+        elif hosts.takes_in(name, args) and not kwargs.get("non_blocking"):
+            watcher.ledger.read("copy")
         elif name in reads.BUILDERS:
             self.count_parts(name, args, kwargs, result)
         elif unit.warned and not unit.counted and not whole:
