@@ -41,7 +41,8 @@ class Unit:
     """Whether it is one read as a whole, so that nothing inside counts."""
 
     counted: int = 0
-    warned: int = 0
+    moved: bool = False
+    warned: bool = False
 
     def may_read(self) -> bool:
         """A call reads once; indexing reads every bound and every mask."""
@@ -71,7 +72,7 @@ class Watcher:
     def warn(self) -> None:
         """torch itself has seen the host wait; it counts where nothing else was seen."""
         if self.units:
-            self.units[-1].warned += 1
+            self.units[-1].warned = True
         else:
             self.ledger.read("sync")
 
@@ -89,7 +90,7 @@ class Watcher:
             return
         self.ledger.move(source, target)
         if unit is not None:
-            unit.counted += 1
+            unit.moved = True
         if waits and target == "cpu":
             self.ledger.read(unit.label("copy") if unit else "copy")
 
@@ -128,7 +129,7 @@ class Calls(TorchFunctionMode):
             watcher.ledger.read("copy")
         elif name in reads.BUILDERS:
             self.count_parts(name, args, kwargs, result)
-        elif unit.warned and not unit.counted and not whole:
+        elif unit.warned and not (unit.counted or unit.moved or whole):
             watcher.ledger.read(unit.label(name))
         return hosts.follow(name, args, kwargs, result, caller)
 
@@ -175,11 +176,8 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def pass_on(self, func: Any, *args: Any, **kwargs: Any) -> Any:
         """An operator that takes functions: what runs inside is not seen. `cond` reads what it decides by."""
-        if (
-            func is torch.ops.higher_order.cond
-            and isinstance(args[0], torch.Tensor)
-            and args[0] not in self.watcher.hosts
-        ):
+        asked = args[0] if func is torch.ops.higher_order.cond else None
+        if isinstance(asked, torch.Tensor) and asked not in self.watcher.hosts:
             self.watcher.read("cond")
         return func(*args, **kwargs)
 
