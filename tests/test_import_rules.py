@@ -87,3 +87,21 @@ def test_codemods_do_not_import_each_other() -> None:
         own = module_name(file)
         for name in imports_of(file, at_top=False):
             assert not name.startswith("codemods.catalog.") or name == own, f"{file} imports {name}"
+
+
+def test_the_worker_runs_on_python_3_9() -> None:
+    """Under `from __future__ import annotations`, only annotations may join types with `|`."""
+    for file in sources("validate/worker"):
+        tree = ast.parse(file.read_text(), feature_version=(3, 9))
+        annotations = {id(inner) for node in ast.walk(tree) for inner in annotated(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and id(node) not in annotations:
+                sides = {ast.unparse(side) for side in (node.left, node.right)}
+                assert not sides & {"None", "int", "str", "bytes", "float", "bool", "type"}, f"{file}:{node.lineno}"
+
+
+def annotated(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything below the annotations that a node carries."""
+    for name in ("annotation", "returns"):
+        if isinstance(inner := getattr(node, name, None), ast.AST):
+            yield from ast.walk(inner)

@@ -16,7 +16,8 @@ FULLGRAPH = Path(sys.executable).with_name("fullgraph")
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    return [text for name, text in fenced if name == language]
 
 
 def test_every_codemod_is_listed() -> None:
@@ -45,5 +46,5 @@ def test_the_configuration_example_is_valid(tmp_path: Path) -> None:
 def test_every_command_that_is_shown_exists() -> None:
     from codemods.ui.cli import main
 
-    shown = set(re.findall(r"(?m)^fullgraph (\w+)", "\n".join(re.findall(r"```\n(.*?)```", README, re.DOTALL))))
+    shown = set(re.findall(r"(?m)^fullgraph (\w+)", "\n".join(blocks(""))))
     assert shown == set(main.commands)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from validate.capture_problems import explain, notices
+from validate.capture_problems import explain, how_it_ended, notices
 from validate.capture_session import Session, session_beside
 from validate.model import ValidateError
 
@@ -40,6 +40,11 @@ class Captured:
     def calls(self) -> int:
         return len(self.index["calls"])
 
+    @property
+    def ending(self) -> str:
+        """`ended with exit code 0`, or what became of it instead."""
+        return how_it_ended(self.exit_code)
+
 
 def capture(
     target: str,
@@ -58,7 +63,7 @@ def capture(
         index, exit_code = run(session, target, command, file, calls, source, tell)
         if index is None:
             raise ValidateError(explain(target, session, exit_code))
-        return Captured(file, index, exit_code, tuple(notices(index, session, calls, exit_code)))
+        return Captured(file, index, exit_code, tuple(notices(index, session, calls)))
 
 
 def run(

@@ -63,11 +63,9 @@ def how_it_ended(exit_code: int) -> str:
         return f"was killed by signal {-exit_code}"
 
 
-def notices(index: dict[str, Any], session: Session, wanted: int, exit_code: int) -> Iterator[str]:
+def notices(index: dict[str, Any], session: Session, wanted: int) -> Iterator[str]:
     """What a user must know about the calls that were stored."""
     stored = len(index["calls"])
-    if exit_code:
-        yield f"the program {how_it_ended(exit_code)}; what it called before is kept"
     for text in session.problems("arguments")[:1]:
         yield f"not every call could be stored: {text}"
     if stored < wanted and not session.problems("arguments"):

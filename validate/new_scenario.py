@@ -7,6 +7,7 @@ from typing import Any
 from validate.drafting.compose import Draft, compose
 from validate.drafting.library import Library, Mention, Read
 from validate.drafting.parameters import snake
+from validate.drafting.seen import Seen
 from validate.drafting.subject import find_subject
 
 
@@ -26,7 +27,7 @@ def new_scenario(
     """
     library = Library(read, mention)
     subject = find_subject(target, library)
-    return compose(Draft(subject, library, captured["calls"] if captured else []), file)
+    return compose(Draft(subject, library, Seen(captured)), file)
 
 
 def file_name(target: str) -> str:

@@ -142,6 +142,7 @@ class Proof:
             return
         for side, told in self.eager.items():
             self.measured(side, raised=len(told["raised"]), peak_bytes=told["peak_bytes"])
+        self.doubt_raising()
         self.doubt_opaque([place for told in self.eager.values() for place in told["opaque"]])
         exact = {"exact": self.opened["exact"]}
         self.compare(pair, ("eager", "before/eager", "after/eager", exact))
@@ -162,6 +163,13 @@ class Proof:
                 f"{unstable[0].case}: {unstable[0].path} differs each time that the same code runs: "
                 f"{unstable[0].first} / {unstable[0].second}; let the scenario seed it or leave it out",
             )
+
+    def doubt_raising(self) -> None:
+        """Code that only ever fails shows nothing of what it does."""
+        raised = [told["raised"] for told in self.eager.values()]
+        if self.scenario.kind != "pytest" and all(len(names) == len(self.evidence.after.cases) for names in raised):
+            why = self.eager["after"]["exceptions"][0].strip().splitlines()[0]
+            self.evidence.doubt("cases", f"every case raises, before and after: {why}; give cases that run")
 
     def doubt_opaque(self, places: list[list[str]]) -> None:
         if places:
@@ -249,6 +257,8 @@ class Proof:
             self.evidence.notices += [f"allowed to change: {text}" for text in compared.declared_seen]
 
     def measure_speed(self, pair: Pair) -> None:
+        if self.environment.get("is_untimed"):
+            return
         kinds = ["eager"] if self.scenario.kind == "pytest" or self.evidence.compile_failures else ["eager", "compiled"]
         for kind in kinds:
             if pair.is_whole:
@@ -257,9 +267,6 @@ class Proof:
     def time(self, pair: Pair, kind: str) -> None:
         """Blocks of both sides in turns. A second measurement of the same kind joins the first."""
         raised = sorted({case for told in self.eager.values() for case in told["raised"]})
-        if len(raised) == len(self.evidence.after.cases):
-            self.evidence.notices.append("every case raises: there are no times")
-            return
         changes = any(told["mutated"] for told in self.eager.values())
         taken = pair.blocks(kind, SPEED_SECONDS, leave_out=raised, fresh_arguments=changes)
         if not taken:

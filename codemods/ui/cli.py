@@ -24,6 +24,8 @@ PROOF_EPILOG = (
     "3 different, worse or neutral; 4 undecided."
 )
 
+MAKING_EPILOG = "Exit codes: 0 written; 2 wrong usage, or a file that is there already; 4 it could not be made."
+
 
 class LineRanges(click.ParamType):  # type: ignore[type-arg]
     """`73-74,131` as pairs of a first and a last line."""
@@ -285,6 +287,36 @@ def prove(
     if revision and run:
         raise click.UsageError("--before and --run name two different pasts: give one of them")
     sys.exit(prove_history(proof_request(scenarios, form, quiet, color, given), revision, run or 0, path))
+
+
+@main.command(epilog=MAKING_EPILOG)
+@click.argument("target", metavar="MODULE:FUNCTION")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.option("--calls", "-n", type=click.IntRange(1), default=3, show_default=True, help="How many calls to store.")
+def capture(target: str, command: tuple[str, ...], calls: int) -> None:
+    """Run COMMAND once, as it is, and store the arguments of the first calls of MODULE:FUNCTION.
+
+    `fullgraph prove MODULE:FUNCTION` repeats these calls. A method is named MODULE:Class.method. While it is watched,
+    what is compiled runs as plain Python.
+    """
+    from codemods.ui.making import capture
+
+    sys.exit(capture(target, command, calls))
+
+
+@main.group()
+def scenario() -> None:
+    """Scenarios say what `fullgraph prove` runs."""
+
+
+@scenario.command("new", epilog=MAKING_EPILOG)
+@click.argument("target", metavar="MODULE:FUNCTION")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Default: scenarios/FUNCTION.py.")
+def new_scenario(target: str, out: Path | None) -> None:
+    """Write a first scenario file for a function, a class or a method: what is built, and what it is called with."""
+    from codemods.ui.making import write_scenario
+
+    sys.exit(write_scenario(target, out))
 
 
 @main.command("list")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from validate.drafting.documented import annotated_shape, shapes_in
 from validate.drafting.evaluate import Array, Layer, Scope, Thing
@@ -11,27 +10,25 @@ from validate.drafting.facts import BATCH, Dim, Facts, shape_of
 from validate.drafting.flow import fitting_extent
 from validate.drafting.layers import IMAGE, facts_of_call, facts_of_layer
 from validate.drafting.parameters import Parameter
+from validate.drafting.seen import Seen
 from validate.drafting.subject import Subject
 from validate.drafting.uses import Uses
 from validate.drafting.values import Guesser
 
-SEEN = {"float": "float", "bfloat": "float", "int": "int", "uint": "int", "bool": "bool"}
 
-
-def guesser_for(subject: Subject, scope: Scope, seen: dict[str, Any]) -> Guesser:
-    """`seen` describes the arguments of a call that was captured; it wins over all that is written."""
+def guesser_for(subject: Subject, scope: Scope, seen: Seen) -> Guesser:
+    """Knows what is written about the arguments, and what they were in a call that was captured."""
     parameters = subject.parameters
     for one in parameters:
-        made = Guesser(scope, False).value(one) if one.annotation and one.is_needed else None
+        plain = Guesser(scope, False)
+        made = seen.value(one, plain) or (plain.value(one) if one.annotation and one.is_needed else None)
         if made and made.is_module:
             scope.names[one.name] = made.worth
     uses = Uses(subject.node, scope, [one.name for one in parameters])
-    facts = facts_for(subject, parameters, uses, scope)
-    guesser = Guesser(
-        scope, False, {**facts, **{name: seen_facts(held) for name, held in seen.items() if is_tensor(held)}}
-    )
+    guesser = Guesser(scope, False, facts_for(subject, parameters, uses, scope))
     guesser.keys, guesser.tensors, guesser.limits = uses.keys, uses.tensors, uses.limits
     guesser.choices, guesser.width = choices_in(subject.node), own_width(scope)
+    guesser.objects = {path.partition(".")[0] for path in uses.facts if "." in path}
     return guesser
 
 

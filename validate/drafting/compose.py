@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from validate.drafting.asked import choices_in, guesser_for
 from validate.drafting.callers import passed_values
 from validate.drafting.construct import construct
-from validate.drafting.evaluate import Scope, Thing
+from validate.drafting.evaluate import Scope
 from validate.drafting.facts import BATCH
 from validate.drafting.layout import lay_out
 from validate.drafting.library import Definition, Library
 from validate.drafting.parameters import Parameter, constructor_of
+from validate.drafting.seen import Seen
 from validate.drafting.subject import RESERVED, Subject
-from validate.drafting.values import Guesser, Value, quoted
+from validate.drafting.values import Guesser, Value
 
 SIZES = [4, 7]
 """Two batches of different sizes, so that a recompile shows."""
@@ -62,13 +62,13 @@ class Function:
 
 
 class Draft:
-    """Collects the parts of one file. `calls` describe calls that were captured."""
+    """Collects the parts of one file."""
 
-    def __init__(self, subject: Subject, library: Library, calls: list[dict[str, Any]]) -> None:
+    def __init__(self, subject: Subject, library: Library, seen: Seen) -> None:
         self.subject = subject
         self.library = library
-        self.seen = {name: held for call in calls[:1] for name, held in call["arguments"]}
-        self.sizes = sizes_seen(calls) or SIZES
+        self.seen = seen
+        self.sizes = seen.sizes or SIZES
         self.imports: set[tuple[str, str]] = set()
         self.scope = Scope(library, subject.function.module)
 
@@ -120,7 +120,7 @@ class Draft:
         guesser = guesser_for(self.subject, self.scope, self.seen)
         guesser.imports = self.imports
         guesser.passed = passed_values(self.subject.function, self.subject.parameters, self.scope)
-        values = {one: self.case_value(one, guesser) for one in self.wanted_parameters()}
+        values = {one: self.seen.value(one, guesser) or guesser.value(one) for one in self.wanted_parameters()}
         before, texts = made.settle(values)
         expression = self.case(texts)
         everything = "\n".join([*before, expression])
@@ -137,26 +137,10 @@ class Draft:
         """What has to be given, and what a captured call gave; of what may be many, one."""
         every = self.subject.parameters
         return [
-            one for one in every if one.is_needed or one.name in self.seen or (one.kind == "star" and len(every) == 1)
+            one
+            for one in every
+            if one.is_needed or one.name in self.seen.arguments or (one.kind == "star" and len(every) == 1)
         ]
-
-    def case_value(self, one: Parameter, guesser: Guesser) -> Value | None:
-        held = self.seen.get(one.name)
-        if held and held["kind"] == "value":
-            return Value(quoted(held["value"]))
-        if held and held["kind"] == "tensor":
-            return self.seen_tensor(one.name, held, guesser)
-        return guesser.value(one)
-
-    def seen_tensor(self, name: str, held: dict[str, Any], guesser: Guesser) -> Value:
-        facts = guesser.facts[name]
-        shape = list(facts.dims)
-        if shape and shape[0] == self.sizes[0]:
-            shape[0] = BATCH
-        text = guesser.tensor_text(shape, facts)
-        usual = {"float": "float32", "int": "int64", "bool": "bool"}[facts.kind]
-        moved = "" if held["dtype"] == usual else f".to(torch.{held['dtype']})"
-        return Value(text + moved, guess=f"the values of `{name}`" if facts.kind == "int" else "")
 
     def case(self, texts: dict[Parameter, str]) -> str:
         """A tuple for one argument or for what must be given by position, a dict otherwise."""
@@ -170,16 +154,6 @@ class Draft:
             self.imports.add(("types", "SimpleNamespace"))
             return f"SimpleNamespace(args={positional}, kwargs={{{entries}}})"
         return f"{{{entries}}}" if named else positional
-
-
-def sizes_seen(calls: list[dict[str, Any]]) -> list[int]:
-    """The sizes of the first dimension of the first tensor, call by call; and one more if they are all the same."""
-    found: list[int] = []
-    for call in calls:
-        shapes = [held["shape"] for _, held in call["arguments"] if held["kind"] == "tensor" and held["shape"]]
-        if shapes and shapes[0][0] not in found:
-            found.append(shapes[0][0])
-    return [*found, found[0] + 3] if len(found) == 1 else found
 
 
 def compose(draft: Draft, file: str) -> str:

@@ -41,7 +41,8 @@ def find_subject(target: str, library: Library) -> Subject:
     name, _, qualname = target.partition(":")
     module = library.module(name)
     if module is None:
-        raise ValidateError(f"there is no module {name!r} in the project, nor among the installed packages")
+        wrong = "cannot be read as Python" if library.read(name) else "is neither in the project nor installed"
+        raise ValidateError(f"the module {name!r} {wrong}")
     found = library.find_in(module, qualname.split("."))
     if found is None:
         raise ValidateError(f"there is no {qualname!r} in module {name!r}{suggest(qualname, module)}")
@@ -57,6 +58,25 @@ def find_subject(target: str, library: Library) -> Subject:
     if decorators & {"staticmethod", "classmethod"}:
         return Subject(target, found, None, "classmethod" in decorators)
     return Subject(target, found, holder, True, qualname.rpartition(".")[2])
+
+
+def check_name(target: str, library: Library) -> None:
+    """Refuse before a program runs for hours what the module's text shows to be wrong: no such name, or a generator."""
+    name, _, qualname = target.partition(":")
+    module = library.module(name)
+    if module is None or module.stars or "__getattr__" in module.names:
+        return
+    parts = qualname.split(".")
+    if parts[0] not in module.names and parts[0] not in module.imports:
+        raise ValidateError(f"there is no {qualname!r} in module {name!r}{suggest(qualname, module)}")
+    found = library.find_in(module, parts)
+    if found is not None and isinstance(found.node, Functions):
+        refuse(target, found.node)
+    elif found is not None and found.is_class:
+        called = next(
+            (one for one in ("forward", "__call__", *names_in(found)) if library.member(found, one)), "method"
+        )
+        raise ValidateError(f"{target} is a class; name one of its methods, like {target}.{called}")
 
 
 def called_object(target: str, found: Definition, library: Library) -> Subject:

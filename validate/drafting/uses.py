@@ -110,7 +110,9 @@ class Uses:
             if isinstance(layer, Layer) and layer.kind in KEEPING | NORMALIZING:
                 return self.parameter(first(node.args))
         if isinstance(node, ast.BinOp):
-            sides = [side for side in (node.left, node.right) if not isinstance(evaluate(side, self.scope), (int, float))]
+            sides = [
+                side for side in (node.left, node.right) if not isinstance(evaluate(side, self.scope), (int, float))
+            ]
             return self.parameter(sides[0]) if len(sides) == 1 else None
         return self.parameter(node.operand) if isinstance(node, ast.UnaryOp) else None
 

@@ -53,6 +53,8 @@ class Guesser:
         self.choices: dict[str, str] = {}
         self.limits: dict[str, int] = {}
         self.passed: dict[str, Any] = {}
+        self.objects: set[str] = set()
+        """Parameters with attributes of their own: neither numbers nor tensors."""
         self.width: int | None = None
         self.imports: set[tuple[str, str]] = set()
         self.depth = 0
@@ -198,6 +200,8 @@ class Guesser:
             return Value(dict_text(list(dict.fromkeys(self.keys[name])), one.text), UNKNOWN, f"the shapes in `{name}`")
         if name in self.tensors:
             return self.tensor(name)
+        if name in self.objects and not any(name in pattern for pattern, _ in NAMED):
+            return None
         for pattern, maker in NAMED:
             if name in pattern:
                 return maker(self, name)

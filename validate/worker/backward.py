@@ -73,14 +73,14 @@ class Walk:
         self.found: list[Tensor | None] = [None] * len(inputs)
 
     def run(self, gradients: Sequence[Tensor | None], accumulate: bool) -> None:
-        for place, gradient in zip(self.roots, gradients):  # noqa: B905
+        for place, gradient in zip(self.roots, gradients):
             self.add(place, gradient)
         needed = self.needed()
         for node in self.nodes:
             received = self.buffers.pop(node)
             self.take(node, received, accumulate)
             if node in needed and any(gradient is not None for gradient in received):
-                for place, gradient in zip(*call(node, received)):  # noqa: B905
+                for place, gradient in zip(*call(node, received)):
                     self.add(place, gradient)
 
     def needed(self) -> set[Any]:
@@ -137,9 +137,9 @@ def call(node: Any, received: list[Tensor | None]) -> tuple[list[Place], list[Te
 
 def call_users(node: Any, received: list[Tensor | None]) -> tuple[list[Place], list[Tensor | None]]:
     """The same for an `autograd.Function`, which wants zeros for nothing and answers for all its arguments."""
-    pairs = zip(received, node._input_metadata)  # noqa: B905
+    pairs = zip(received, node._input_metadata)
     given = node.apply(*(make_zeros(entry) if gradient is None else gradient for gradient, entry in pairs))
-    answers = zip(given if isinstance(given, tuple) else (given,), node.needs_input_grad)  # noqa: B905
+    answers = zip(given if isinstance(given, tuple) else (given,), node.needs_input_grad)
     places = [(to, number) for to, number in node.next_functions if to is not None]
     return places, [gradient for gradient, needed in answers if needed]
 

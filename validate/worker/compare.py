@@ -37,7 +37,7 @@ NOTHING = "nothing"
 def compare_files(first: str, second: str, **same: Any) -> dict[str, Any]:
     """Compare two files of records, case by case; takes what `compare` takes."""
     ours, theirs = load(first), load(second)
-    pairs = [Comparison(one, other, **same) for one, other in zip(ours, theirs)]  # noqa: B905
+    pairs = [Comparison(one, other, **same) for one, other in zip(ours, theirs)]
     differences = [difference for pair in pairs for difference in pair.differences()]
     if len(ours) != len(theirs):
         told = Found("cases", "length", str(len(ours)), str(len(theirs)))

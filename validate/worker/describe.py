@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 MOST = 8
@@ -9,7 +10,7 @@ LONGEST = 200
 
 
 def describe(value: Any, depth: int = 0) -> dict[str, Any]:
-    """`kind`: tensor, value, list, tuple, dict or object; what is too long or too deep is an object."""
+    """`kind`: tensor, value, list, tuple, dict or object; what is too long or too deep is an object without parts."""
     import torch
 
     if isinstance(value, torch.Tensor):
@@ -20,6 +21,9 @@ def describe(value: Any, depth: int = 0) -> dict[str, Any]:
         return {"kind": type(value).__name__, "items": [describe(part, depth + 1) for part in value]}
     if depth < 3 and type(value) is dict and len(value) <= MOST and all(isinstance(key, str) for key in value):
         return {"kind": "dict", "items": {key: describe(part, depth + 1) for key, part in value.items()}}
+    if depth < 3 and dataclasses.is_dataclass(value) and not isinstance(value, type):
+        held = {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)[: 2 * MOST]}
+        return {**named(value), "fields": {name: describe(part, depth + 1) for name, part in held.items()}}
     return named(value)
 
 

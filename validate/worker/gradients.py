@@ -96,7 +96,7 @@ def name_hidden(parameters: list[torch.Tensor]) -> Places:
     names = [f"{HIDDEN} {list(tensor.shape)} {digest(tensor.detach())[:8]}" for tensor in parameters]
     times = Counter(names)
     return sorted(
-        ((name, tensor) for name, tensor in zip(names, parameters) if times[name] == 1),  # noqa: B905
+        ((name, tensor) for name, tensor in zip(names, parameters) if times[name] == 1),
         key=lambda named: named[0],
     )
 
@@ -104,6 +104,6 @@ def name_hidden(parameters: list[torch.Tensor]) -> Places:
 def flatten_gradients(paths: list[str], gradients: Any) -> list[Leaf]:
     """Each on its own: that two gradients are one tensor means nothing."""
     leaves: list[Leaf] = []
-    for path, gradient in zip(paths, gradients):  # noqa: B905
+    for path, gradient in zip(paths, gradients):
         leaves += Flattener(lambda *_: None).flatten(gradient, f"{path}.grad")
     return leaves

@@ -9,9 +9,9 @@ import linecache
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
-Files = dict[str, bytes | None]
+Files = dict[str, Optional[bytes]]
 """By absolute path: the bytes that win over the disk; None is no file there."""
 
 

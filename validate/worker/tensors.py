@@ -108,7 +108,7 @@ def find_storage(value: torch.Tensor) -> int | None:
 
 def shrink(value: torch.Tensor) -> torch.Tensor:
     """Without the repetition in an expanded tensor: each such dimension is one long."""
-    for dimension, (size, stride) in enumerate(zip(value.shape, value.stride())):  # noqa: B905
+    for dimension, (size, stride) in enumerate(zip(value.shape, value.stride())):
         if size > 1 and stride == 0:
             value = value.narrow(dimension, 0, 1)
     return value
