@@ -1,7 +1,7 @@
 """Run the user's program once and keep the arguments of the first calls of one function.
 
-A folder on PYTHONPATH is all that the program sees of it. Every Python that it starts writes what it stores into a session
-folder; the capture itself is made here, in one step, so that it is whole or not there.
+A folder on PYTHONPATH is all that the program sees of it. Every Python that it starts writes what it stores into a
+session folder; the capture itself is made here, in one step, so that it is whole or not there.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def wait(process: subprocess.Popen[bytes]) -> int | None:
 
 @contextmanager
 def started(command: Sequence[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """The program, on our own streams. It decides what Ctrl-C means, which the terminal sends to it as well as to us."""
+    """The program, on our own streams. It decides what Ctrl-C means, which the terminal sends to it as to us."""
     running: list[subprocess.Popen[bytes]] = []
 
     def pass_on(number: int, frame: object) -> None:

@@ -60,7 +60,7 @@ class Session:
         return any(len(process.calls) >= calls for process in self.processes())
 
     def store(self, file: Path, target: str, command: Sequence[str]) -> dict[str, Any] | None:
-        """Make the capture from the process with the most calls, the earliest of several; its index, None if no calls."""
+        """Make the capture from the process with the most calls, the earliest of several; None for no calls."""
         made = [process for process in self.processes() if process.calls]
         if not made:
             return None
@@ -125,7 +125,7 @@ def read_index(file: Path) -> dict[str, Any] | None:
 
 @contextmanager
 def session_beside(file: Path) -> Iterator[Session]:
-    """A session on the same disk as the capture, gone when the block ends; so are those of captures that were killed."""
+    """A session on the same disk as the capture, gone when the block ends; so are those of killed captures."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(file.parent)

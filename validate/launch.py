@@ -14,13 +14,26 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import uuid4
 
 from validate.model import Outcome, ValidateError
+from validate.worker.strays import VARIABLE, end_strays
 
 MAIN = Path(__file__).parent / "worker" / "main.py"
-CLEARED = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_COMPILE_DEBUG", "TORCHDYNAMO_DISABLE", "PYTHONSTARTUP")
+CLEARED = (
+    "TORCH_LOGS",
+    "TORCH_TRACE",
+    "TORCH_COMPILE_DEBUG",
+    "TORCH_COMPILE_DISABLE",
+    "TORCHDYNAMO_DISABLE",
+    "PYTHONINSPECT",
+    "PYTEST_ADDOPTS",
+)
 """Settings of the user's shell that would change what is measured, or write files."""
+
+LOOK = 0.25
+"""Seconds between two looks at whether a worker is still there: what it has started may keep its pipe open."""
 
 LAST_WORDS = 1500
 """Characters of a dead worker's log that are worth telling."""
@@ -56,23 +69,37 @@ class Worker:
         self.scratch = scratch / side
         self.scratch.mkdir(exist_ok=True)
         self.log = self.scratch / "log.txt"
-        self.answers: queue.Queue[str] = queue.Queue()
+        self.token = uuid4().hex
+        self.answers: queue.Queue[Arrived] = queue.Queue()
+        self.sent = self.took = 0.0
+        """When the last request was sent, and the seconds until its answer."""
+
         with self.log.open("ab") as log:
             try:
                 self.process = subprocess.Popen(
-                    [python, str(MAIN)],
+                    [python, str(MAIN), str(self.scratch)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
                     cwd=root,
-                    env=environment(),
+                    env={**environment(), **self._own_variables()},
                     start_new_session=True,
                     text=True,
                     encoding="utf-8",
+                    errors="replace",
                 )
             except OSError as error:
                 raise ValidateError(f"{python} cannot be run: {error.strerror}; --python names another one") from error
         threading.Thread(target=self._listen, daemon=True).start()
+
+    def _own_variables(self) -> dict[str, str]:
+        """What it is known by, and where torch and others may write."""
+        folders = {
+            "TORCHINDUCTOR_CACHE_DIR": "inductor",
+            "TRITON_CACHE_DIR": "triton",
+            "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis",
+        }
+        return {VARIABLE: self.token, **{name: str(self.scratch / folder) for name, folder in folders.items()}}
 
     def __enter__(self) -> Worker:
         return self
@@ -87,41 +114,54 @@ class Worker:
 
     def send(self, request: str, **given: Any) -> None:
         assert self.process.stdin is not None
+        self.sent = time.monotonic()
         with suppress(OSError):  # a dead process is told by `answer`
             self.process.stdin.write(json.dumps({"do": request, **given}) + "\n")
             self.process.stdin.flush()
 
     def answer(self, stage: str, limit: float) -> Any:
         """The answer to what was sent last, within so many seconds."""
-        try:
-            line = self.answers.get(timeout=max(limit, 0.01))
-        except queue.Empty:
+        arrived = self._wait(limit)
+        if arrived is None:
             self.kill()
-            raise Died(Outcome("hang", stage, f"no end after {limit:.0f} s (--time-limit)")) from None
-        if not line:
+            raise Died(Outcome("hang", stage, f"no end after {limit:.0f} s (--time-limit)"))
+        if not arrived.line:
             raise Died(self._autopsy(stage))
-        told = json.loads(line)
+        self.took = arrived.at - self.sent
+        told = json.loads(arrived.line)
         if "error" in told:
             raise Refused(told["error"], told["text"], stage)
         return told["result"]
 
+    def _wait(self, limit: float) -> Arrived | None:
+        """What comes next, an empty line if the process is dead; None if nothing comes in time."""
+        end = time.monotonic() + max(limit, 0.01)
+        while True:
+            was_dead = self.process.poll() is not None
+            with suppress(queue.Empty):
+                return self.answers.get(timeout=max(0.0, min(end - time.monotonic(), LOOK)))
+            if was_dead:
+                return Arrived(time.monotonic(), "")
+            if time.monotonic() >= end:
+                return None
+
     def _listen(self) -> None:
+        """Only what begins with the token is an answer: a Python may print when it starts."""
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.answers.put(line)
-        self.answers.put("")
+        with suppress(OSError, ValueError):  # closed by `kill`
+            for line in self.process.stdout:
+                if line.startswith(self.token):
+                    self.answers.put(Arrived(time.monotonic(), line[len(self.token) :]))
+        self.answers.put(Arrived(time.monotonic(), ""))
 
     def _autopsy(self, stage: str) -> Outcome:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
         code = self.process.returncode
-        how = f"exit code {code}"
-        if code is not None and code < 0:
-            how = signal.Signals(-code).name
         if code == -signal.SIGKILL:
             return Outcome("memory", stage, "killed by the system (SIGKILL): most likely out of memory")
         words = self.log.read_text(errors="replace")[-LAST_WORDS:].strip()
-        return Outcome("crash", stage, f"the process died ({how}){': ' + words if words else ''}")
+        return Outcome("crash", stage, f"the process died ({name_end(code)}){': ' + words if words else ''}")
 
     def kill(self) -> None:
         """End the process and everything in its session."""
@@ -130,11 +170,29 @@ class Worker:
                 os.killpg(self.process.pid, signal.SIGKILL)
             else:
                 self.process.kill()
+        end_strays(self.token)
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
             with suppress(OSError, ValueError):
                 if stream:
                     stream.close()
+
+
+class Arrived(NamedTuple):
+    """A line of a worker's, and when it came."""
+
+    at: float
+    line: str
+
+
+def name_end(code: int | None) -> str:
+    """`exit code 3`, `SIGSEGV`, `signal 40`."""
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
 
 
 class Deadline:

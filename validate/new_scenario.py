@@ -1,4 +1,4 @@
-"""A first scenario file for a function, a module or a method: it runs where the source says enough, and says where not."""
+"""A first scenario file for a function, a module or a method: it runs where the source says enough, else says where."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict
 from math import ceil
@@ -23,6 +22,9 @@ SIDES = ("before", "after")
 MEASURING = ("syncs", "graphs", "warm_up", "cold", "prepare", "block")
 """Stages that only count and time: what fails there is missing from the verdict, and no difference."""
 
+HANGS = 3
+"""How many times the other side's time a side must take to hang, and not merely be late."""
+
 BLOCK_SECONDS = 0.04
 FEWEST_BLOCKS = 12
 MOST_BLOCKS = 150
@@ -35,7 +37,14 @@ class Pair:
     """A worker for each side. A side that fails has an outcome, and is not asked again."""
 
     def __init__(
-        self, python: str, scenario: Scenario, sides: Sides, settings: Settings, scratch: Path, progress: Progress
+        self,
+        python: str,
+        scenario: Scenario,
+        sides: Sides,
+        settings: Settings,
+        scratch: Path,
+        progress: Progress,
+        deadline: Deadline,
     ) -> None:
         self.python = python
         self.scenario = scenario
@@ -43,19 +52,24 @@ class Pair:
         self.settings = settings
         self.scratch = scratch
         self.progress = progress
-        self.deadline = Deadline(settings.time_limit)
+        self.deadline = deadline
         self.outcomes: dict[str, Outcome] = {}
         self.gaps: list[str] = []
         """Measurements that failed, and say nothing about the code: what, and why."""
+
+        self.late = ""
+        """Where the time limit was over although nothing hangs."""
 
         self.refusals: dict[str, Refused] = {}
         self.workers: dict[str, Worker] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> Pair:
-        for side in SIDES:
-            worker = Worker(self.python, side, self.sides.root, self.scratch)
-            self.workers[side] = self._stack.enter_context(worker)
+        with ExitStack() as stack:
+            for side in SIDES:
+                worker = Worker(self.python, side, self.sides.root, self.scratch)
+                self.workers[side] = stack.enter_context(worker)
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,13 +77,15 @@ class Pair:
 
     @property
     def is_whole(self) -> bool:
-        return not self.outcomes
+        return not self.outcomes and not self.late
 
     def hello(self) -> dict[str, Any]:
         """Who answers, on either side the same. Raises what the python there cannot do."""
         self.progress("start", self.python)
-        answers = {side: worker.ask("hello", limit=self.deadline.left) for side, worker in self.workers.items()}
-        return dict(answers["before"])
+        for worker in self.workers.values():
+            worker.send("hello")
+        answers = [worker.answer("hello", self.deadline.left) for worker in self.workers.values()]
+        return dict(answers[0])
 
     def open(self, shared_cache: Path) -> dict[str, Any]:
         """Let both sides lay their files over the tree and read the scenario."""
@@ -107,11 +123,11 @@ class Pair:
     def _both(self, request: str, given: Callable[[str], dict[str, Any]], name: str = "") -> dict[str, Any]:
         if not self.is_whole:
             return {}
+        limit = self.deadline.left
         for side in SIDES:
             self.workers[side].send(request, **given(side))
-        with ThreadPoolExecutor(2) as threads:
-            asked = {side: threads.submit(self._answer, side, name or request) for side in SIDES}
-        answers = {side: found.result() for side, found in asked.items()}
+        answers = {side: self._answer(side, name or request) for side in SIDES}
+        self._forgive_lateness(name or request, limit)
         well = {side: answer for side, answer in answers.items() if answer is not None}
         return well if len(well) == 2 or request == "open" else {}
 
@@ -129,10 +145,23 @@ class Pair:
                 self.refusals[side] = refused
         return None
 
+    def _forgive_lateness(self, stage: str, limit: float) -> None:
+        """A side that is not ready in time hangs only if the other was ready long before."""
+        hung = [side for side, outcome in self.outcomes.items() if outcome.kind == "hang"]
+        if len(self.outcomes) == len(hung) == 1:
+            other = next(side for side in SIDES if side not in hung)
+            if self.workers[other].took * HANGS > limit:
+                self.late = stage
+                del self.outcomes[hung[0]]
+
     def one(self, side: str, stage: str, **given: Any) -> Any:
-        """One stage on one side, while the other waits."""
+        """One stage on one side, while the other waits. There is nothing to tell a hang by, so it is late."""
         self.workers[side].send("run", stage=stage, **given)
-        return self._answer(side, stage)
+        answer = self._answer(side, stage)
+        if side in self.outcomes and self.outcomes[side].kind == "hang":
+            self.late = stage
+            del self.outcomes[side]
+        return answer
 
     # In turns
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 from validate.comparing import Comparer
 from validate.exercised import never_ran
 from validate.judge import IDLE, Evidence, compare_speed, judge, tell_difference
-from validate.launch import Died, Refused, python_of
+from validate.launch import Deadline, Died, Refused, python_of
 from validate.model import Break, Declared, Graph, Scenario, Settings, Sides, Sync, ValidateError, Verdict
 from validate.pair import COLD_STARTS, SIDES, Pair, Progress
 from validate.statistics import joined, ratio_of
@@ -78,13 +79,17 @@ class Proof:
         self.folder = folder
         self.cache = cache or folder / "shared"
         self.python = python_of(settings.python, sides.root)
+        self.deadline = Deadline(settings.time_limit)
+        self.comparing = ExitStack()
+        self.comparer: Comparer | None = None
         self.evidence = Evidence()
         self.environment: dict[str, Any] = {}
         self.opened: dict[str, Any] = {}
         self.eager: dict[str, Any] = {}
+        self.compiles_itself = False
 
     def run(self) -> None:
-        with self.pair("first") as pair:
+        with self.comparing, self.pair("first") as pair:
             self.environment = self.greet(pair)
             self.open(pair)
             for step in self.steps():
@@ -107,7 +112,9 @@ class Proof:
     def pair(self, name: str) -> Pair:
         folder = self.folder / name
         folder.mkdir()
-        return Pair(self.python, self.scenario, self.sides, self.settings, folder, self.progress)
+        return Pair(
+            self.python, self.scenario, self.sides, self.settings, folder, self.progress, deadline=self.deadline
+        )
 
     def is_over(self, pair: Pair) -> bool:
         return not pair.is_whole or bool(self.evidence.differences or self.evidence.doubts)
@@ -199,12 +206,14 @@ class Proof:
             )
             self.environment["syncs"] = told["how"]
             self.take_ran(side, told["ran"])
+            self.check_laid(side, told["stale"])
         self.check_exercised()
 
     def count_graphs(self, pair: Pair) -> None:
         for side, told in pair.stage("graphs").items():
             self.take_graphs(side, told)
             if told.get("compiles_itself"):
+                self.compiles_itself = True
                 self.evidence.notices.append("the code compiles itself: its own compile options count")
 
     def compare_compiled(self, pair: Pair) -> None:
@@ -244,9 +253,9 @@ class Proof:
         """Let records be compared. What compiling changes without the rewrite, too, is told but no difference."""
         tolerance = {"rtol": self.opened["rtol"], "atol": self.opened["atol"]}
         self.progress("compare", " and ".join(between for between, *_ in wanted))
-        with Comparer(self.python, self.sides.root, pair.scratch, self.declared, self.settings.signed_zero) as comparer:
-            requests = [comparer.pair_of(*names, **{**tolerance, **given}) for *names, given in wanted]
-            found = comparer.compare(requests, pair.deadline.left)
+        comparer = self.comparer_for(pair)
+        requests = [comparer.pair_of(*names, **{**tolerance, **given}) for *names, given in wanted]
+        found = comparer.compare(requests, pair.deadline.left)
         by_name = {between: compared for (between, *_), compared in zip(wanted, found, strict=True)}
         inborn = by_name.pop("before").differences if "before" in by_name else ()
         if inborn:
@@ -256,7 +265,15 @@ class Proof:
             self.evidence.differences += compared.differences
             self.evidence.notices += [f"allowed to change: {text}" for text in compared.declared_seen]
 
+    def comparer_for(self, pair: Pair) -> Comparer:
+        """The process that compares: started when there is something to compare, and gone before times are taken."""
+        if self.comparer is None:
+            comparer = Comparer(self.python, self.sides.root, pair.scratch, self.declared, self.settings.signed_zero)
+            self.comparer = self.comparing.enter_context(comparer)
+        return self.comparer
+
     def measure_speed(self, pair: Pair) -> None:
+        self.comparing.close()
         if self.environment.get("is_untimed"):
             return
         kinds = ["eager"] if self.scenario.kind == "pytest" or self.evidence.compile_failures else ["eager", "compiled"]
@@ -268,7 +285,9 @@ class Proof:
         """Blocks of both sides in turns. A second measurement of the same kind joins the first."""
         raised = sorted({case for told in self.eager.values() for case in told["raised"]})
         changes = any(told["mutated"] for told in self.eager.values())
-        taken = pair.blocks(kind, SPEED_SECONDS, leave_out=raised, fresh_arguments=changes)
+        taken = pair.blocks(
+            kind, SPEED_SECONDS, leave_out=raised, fresh_arguments=changes, compiles_itself=self.compiles_itself
+        )
         if not taken:
             return
         for side in SIDES:
@@ -305,6 +324,12 @@ class Proof:
     def take_outcomes(self, pair: Pair) -> None:
         for side, outcome in pair.outcomes.items():
             self.measured(side, outcome=outcome)
+        if pair.late:
+            self.evidence.doubt(
+                "time",
+                f"the time limit of {self.settings.time_limit:.0f} s was over in the stage {pair.late}; "
+                "--time-limit gives more, --repeat 12 takes fewer blocks",
+            )
         self.evidence.notices += [f"not measured: {gap}" for gap in pair.gaps]
 
     def take_graphs(self, side: str, told: dict[str, Any]) -> None:
@@ -327,6 +352,16 @@ class Proof:
         root = self.sides.root.resolve()
         real = Path(path).resolve()
         return real.relative_to(root).as_posix() if real.is_relative_to(root) else path
+
+    def check_laid(self, side: str, stale: list[str]) -> None:
+        """What reads a changed file from the disk runs the wrong code on one of the sides."""
+        if stale:
+            named = ", ".join(self.relative(path) for path in stale[:5])
+            self.evidence.doubt(
+                "overlay",
+                f"{side}: {named} ran as on the disk and not as on this side: it was read as a file, not imported; "
+                "let the scenario import it",
+            )
 
     def check_exercised(self) -> None:
         """Lines that never ran prove nothing: of all changed places it is a doubt, of some a notice."""

@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from validate.capture_session import read_index
 from validate.model import Scenario, ValidateError
 
 CAPTURES = Path(".fullgraph") / "captures"
@@ -22,7 +23,9 @@ def read_scenario(text: str, root: Path) -> Scenario:
     if text.endswith(".py"):
         return Scenario("file", text, str(existing(text)), imports=imports)
     if re.fullmatch(r"[\w.]+:[\w.]+", text):
-        return Scenario("capture", text, text, str(captured_calls(text, root)), imports)
+        calls = captured_calls(text, root)
+        seen = (read_index(calls) or {}).get("imports", ())
+        return Scenario("capture", text, text, str(calls), tuple(dict.fromkeys((*imports, *seen))))
     raise ValidateError(
         f"{text!r} is no scenario: give a Python file, module:function, or a test as tests/test_x.py::test_y"
     )

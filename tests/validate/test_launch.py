@@ -23,6 +23,12 @@ def worker(tmp_path: Path) -> Iterator[Worker]:
         yield started
 
 
+def inner(worker: Worker) -> int:
+    """The process that does the work; the one that was started guards it."""
+    pid = worker.process.pid
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+
+
 def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -53,7 +59,7 @@ def test_a_request_that_fails_is_an_answer_and_the_worker_goes_on(worker: Worker
 
 def test_a_worker_that_is_killed_is_told_as_such(worker: Worker) -> None:
     worker.ask("hello", limit=60)
-    os.kill(worker.process.pid, signal.SIGSEGV)
+    os.kill(inner(worker), signal.SIGSEGV)
     with pytest.raises(Died) as died:
         worker.ask("hello", limit=60)
     assert died.value.outcome.kind == "crash"
@@ -61,17 +67,21 @@ def test_a_worker_that_is_killed_is_told_as_such(worker: Worker) -> None:
 
 
 def test_a_worker_that_the_system_kills_ran_out_of_memory(worker: Worker) -> None:
-    os.kill(worker.process.pid, signal.SIGKILL)
+    worker.ask("hello", limit=60)
+    os.kill(inner(worker), signal.SIGKILL)
     with pytest.raises(Died) as died:
         worker.ask("hello", limit=60)
     assert died.value.outcome.kind == "memory"
 
 
 def test_no_answer_in_time_is_a_hang_and_the_end_of_the_worker(worker: Worker) -> None:
-    os.kill(worker.process.pid, signal.SIGSTOP)
+    worker.ask("hello", limit=60)
+    pid = inner(worker)
+    os.kill(pid, signal.SIGSTOP)
     with pytest.raises(Died) as died:
         worker.ask("hello", limit=0.3)
     assert died.value.outcome.kind == "hang"
+    assert is_gone(pid)
     assert is_gone(worker.process.pid)
 
 

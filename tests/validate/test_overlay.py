@@ -10,10 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 SETUP = """
-import json, sys
+import base64, json, sys
 sys.path.insert(0, {root!r})
 from validate.worker.overlay import lay_over
-lay_over({{path: None if data is None else data.encode() for path, data in json.loads({files!r}).items()}})
+files = json.loads({files!r})
+lay_over({{p: None if data is None else base64.b64encode(data.encode()).decode() for p, data in files.items()}}, {keep!r})
 sys.path.insert(0, {tree!r})
 """
 
@@ -28,7 +29,7 @@ except ValueError:
 
 def run(tree: Path, files: dict[str, str | None], code: str) -> subprocess.CompletedProcess[str]:
     laid = json.dumps({str(tree / path): data for path, data in files.items()})
-    program = SETUP.format(root=str(ROOT), files=laid, tree=str(tree)) + code
+    program = SETUP.format(root=str(ROOT), files=laid, tree=str(tree), keep=str(tree / "overlay.json")) + code
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tree, check=False)
 
 

@@ -1,4 +1,4 @@
-"""Everything that is known about the arguments of one function, from all places where something is written about them."""
+"""Everything that is known about the arguments of one function, from all places that say something about them."""
 
 from __future__ import annotations
 
@@ -39,18 +39,6 @@ def own_width(scope: Scope) -> int | None:
     return next(
         (one.shape[0] for one in held if isinstance(one, Array) and len(one.shape) == 1 and one.shape[0] > 1), None
     )
-
-
-def is_tensor(held: dict[str, Any]) -> bool:
-    return bool(held["kind"] == "tensor")
-
-
-def seen_facts(held: dict[str, Any]) -> Facts:
-    dims: list[Dim] = list(held["shape"])
-    kind = SEEN.get(held["dtype"].rstrip("0123456789"), "float")
-    if not dims:
-        return Facts(rank=0, kind=kind)
-    return Facts(dims=tuple(dims), kind=kind)
 
 
 def facts_for(subject: Subject, parameters: list[Parameter], uses: Uses, scope: Scope) -> dict[str, Facts]:

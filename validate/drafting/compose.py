@@ -13,10 +13,11 @@ from validate.drafting.evaluate import Scope
 from validate.drafting.facts import BATCH
 from validate.drafting.layout import lay_out
 from validate.drafting.library import Definition, Library
+from validate.drafting.makers import Value
 from validate.drafting.parameters import Parameter, constructor_of
 from validate.drafting.seen import Seen
 from validate.drafting.subject import RESERVED, Subject
-from validate.drafting.values import Guesser, Value
+from validate.drafting.values import Guesser
 
 SIZES = [4, 7]
 """Two batches of different sizes, so that a recompile shows."""

@@ -105,9 +105,10 @@ def fields_of(found: Definition, scope: Scope) -> Iterator[tuple[str, ast.expr, 
     """Name, annotation and default of every field that a dataclass takes in its constructor."""
     for one in reversed(list(scope.library.bases(found))):
         for node in one.node.body if isinstance(one.node, ast.ClassDef) else []:
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                if "ClassVar" not in ast.dump(node.annotation):
-                    yield node.target.id, node.annotation, node.value
+            if not isinstance(node, ast.AnnAssign) or "ClassVar" in ast.dump(node.annotation):
+                continue
+            if isinstance(node.target, ast.Name):
+                yield node.target.id, node.annotation, node.value
 
 
 def default_of(node: ast.expr | None, scope: Scope) -> Any:

@@ -22,7 +22,7 @@ def shapes_in(text: str, names: list[str], scope: Scope, sizes: dict[str, Dim]) 
     """What a docstring says about parameters. A shape without a name is that of the only tensor."""
     found = {}
     for name in names:
-        pattern = rf"(?<!\w)[`*]*{re.escape(name)}[`*]*\s*(?:\(\w+\))?\s*(?::|,|=|-|of shape|has shape|is)?[^\n\[(]{{0,50}}?{GROUP}"
+        pattern = rf"(?<!\w)[`*]*{re.escape(name)}[`*]*\s*(?:\(\w+\))?[^\n\[(]{{0,60}}?{GROUP}"
         for match in re.finditer(pattern, text):
             facts = read_dims(match[1].split(","), scope, sizes)
             if facts:
@@ -40,7 +40,7 @@ def read_dims(parts: list[str], scope: Scope, sizes: dict[str, Dim]) -> Facts | 
     parts = [part.strip() for part in parts if part.strip()]
     if not 1 <= len(parts) <= 6 or not all(PART.fullmatch(part) for part in parts):
         return None
-    if any(part.lower().split(".")[0] in NO_SIZES for part in parts) or parts[0].isdigit() and len(parts) == 1:
+    if any(part.lower().split(".")[0] in NO_SIZES for part in parts) or (len(parts) == 1 and parts[0].isdigit()):
         return None
     dims = tuple(
         read_dim(part, not position, scope, sizes) for position, part in enumerate(parts) if part not in ("*", "...")

@@ -1,4 +1,4 @@
-"""What an expression is worth, as far as the text says: numbers, strings, containers, layers of torch.nn, own objects."""
+"""What an expression is worth, as far as the text says: numbers, strings, containers, layers, the user's objects."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Scope:
 
 def evaluate(node: ast.AST | None, scope: Scope) -> Any:
     """The value of an expression, or UNKNOWN."""
-    reader = READERS.get(type(node))
+    reader = READERS.get(type(node)) if node else None
     scope.library.steps += 1
     if reader is None or scope.depth > DEEPEST or scope.library.steps > PATIENCE:
         return UNKNOWN
@@ -245,7 +245,7 @@ def read_call(node: ast.Call, scope: Scope) -> Any:
     return call(node, scope)
 
 
-READERS: dict[type[ast.AST] | None, Callable[[Any, Scope], Any]] = {
+READERS: dict[type[ast.AST], Callable[[Any, Scope], Any]] = {
     ast.Constant: lambda node, scope: node.value,
     ast.Name: read_name,
     ast.Attribute: read_attribute,

@@ -1,4 +1,4 @@
-"""What is known about a tensor that a function takes: rank, sizes, dtype. Facts add up; the first to say something wins."""
+"""What is known about a tensor that a function takes: rank, sizes, dtype. Facts add up; the first one wins."""
 
 from __future__ import annotations
 
@@ -42,12 +42,9 @@ def shape_of(facts: Facts) -> list[Dim]:
     """The dimensions: spelled out ones first, corrected by sizes that are certain."""
     rank = len(facts.dims) or facts.rank
     if rank is None:
-        needed = [position + 1 if position >= 0 else -position for position in facts.sizes]
-        usual = 2 if facts.has_batch else 1
-        rank = (
-            max(facts.at_least, *needed, usual + (facts.kind == "int" and 0)) if needed else max(facts.at_least, usual)
-        )
-    shape: list[Dim] = list(facts.dims) or default_dims(rank, facts)
+        needed = (position + 1 if position >= 0 else -position for position in facts.sizes)
+        rank = max(facts.at_least, 2 if facts.has_batch else 1, *needed)
+    shape = list(facts.dims) or default_dims(rank, facts)
     for position, size in facts.sizes.items():
         if -rank <= position < rank:
             shape[position] = size
@@ -56,7 +53,8 @@ def shape_of(facts: Facts) -> list[Dim]:
 
 def default_dims(rank: int, facts: Facts) -> list[Dim]:
     """A batch of vectors, of sequences of vectors, of images."""
-    inner: list[Dim] = {1: [WIDTH], 2: [LENGTH, WIDTH]}.get(rank - 1, [3, *([LENGTH] * (rank - 2))])
     if not facts.has_batch:
-        return ([WIDTH] * rank)[:rank]
-    return [BATCH, *inner][:rank]
+        return [*[WIDTH] * rank]
+    inner = {1: [WIDTH], 2: [LENGTH, WIDTH]}.get(rank - 1, [3, *([LENGTH] * (rank - 2))])
+    dims: list[Dim] = [BATCH, *inner]
+    return dims[:rank]

@@ -1,4 +1,4 @@
-"""How big an image must be: its shape is carried through the layers of a network, and sizes that do not fit are dropped."""
+"""How big an image must be: shapes are carried through the layers of a network, and what does not fit is dropped."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from validate.drafting.calls import ELEMENTWISE, called_name, first, is_method
 from validate.drafting.evaluate import Layer, Scope, Thing, evaluate
 from validate.drafting.layers import IMAGE, KEEPING
 from validate.drafting.library import Functions
-from validate.drafting.uses import ELEMENTWISE, called_name, first, is_method
 
 EXTENTS = (IMAGE, 28, 64, 84, 96, 128, 224, 16)
 Shape = list[int]

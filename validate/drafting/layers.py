@@ -23,7 +23,7 @@ def last(value: Any, rank: int | None = None, **more: Any) -> Facts:
 
 def channels(value: Any, rank: int, extent: int) -> Facts:
     """The second dimension has this size, and the others are pixels."""
-    sizes = {position: extent for position in range(2, rank)}
+    sizes = dict.fromkeys(range(2, rank), extent)
     return Facts(rank=rank, sizes={**sizes, **({1: value} if is_size(value) else {})})
 
 

@@ -20,6 +20,8 @@ def broken(node: ast.expr, source: str, taken: int, indent: int) -> list[str]:
     if taken + len(text) <= WIDTH or not parts:
         return [text]
     opening, entries, closing = parts
+    if isinstance(node, ast.DictComp):
+        return [opening, *(f"    {prefix}{segment(part, source)}" for prefix, part in entries), closing]
     lines = [opening]
     for prefix, part in entries:
         inner = broken(part, source, indent + 4 + len(prefix), indent + 4)
@@ -42,6 +44,10 @@ def parts_of(node: ast.expr, source: str) -> tuple[str, list[tuple[str, ast.expr
     if isinstance(node, ast.Dict):
         keys = [segment(key, source) for key in node.keys if key]
         return "{", [(f"{key}: ", value) for key, value in zip(keys, node.values, strict=True)], "}"
+    if isinstance(node, ast.DictComp):
+        (loop,) = node.generators
+        key, target = segment(node.key, source), segment(loop.target, source)
+        return "{", [(f"{key}: ", node.value), (f"for {target} in ", loop.iter)], "}"
     if isinstance(node, (ast.Tuple, ast.List)) and node.elts:
         opening, closing = "()" if isinstance(node, ast.Tuple) else "[]"
         return opening, [("", part) for part in node.elts], closing

@@ -182,10 +182,15 @@ class Library:
         name = found.name.rpartition(".")[2]
         for module in filter(None, map(self.module, self.mention(name))):
             for node in ast.walk(module.tree):
-                if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name:
-                    if "." in found.name or self.is_same(module.dotted(node.func), found):
-                        yield node, module
+                if not isinstance(node, ast.Call) or last_name(node.func) != name:
+                    continue
+                if "." in found.name or self.is_same(module.dotted(node.func), found):
+                    yield node, module
 
     def is_same(self, dotted: str, found: Definition) -> bool:
         other = self.find(dotted)
         return other is not None and other.node is found.node
+
+
+def last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -92,10 +92,13 @@ def overloaded(found: Definition, scope: Scope) -> list[Parameter] | None:
     """The first signature that `@overload` gives a constructor which takes anything."""
     for one in scope.library.bases(found):
         for node in one.node.body if isinstance(one.node, ast.ClassDef) else []:
-            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-                if any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list):
-                    return parameters_of(Definition(one.module, "__init__", node), skip_first=True)
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__" and is_overload(node):
+                return parameters_of(Definition(one.module, "__init__", node), skip_first=True)
     return None
+
+
+def is_overload(node: ast.FunctionDef) -> bool:
+    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
 
 
 def is_left_out(default: ast.expr | None) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from validate.drafting.facts import BATCH, Dim, Facts
+from validate.drafting.makers import Value, make_optimizer, quoted
 from validate.drafting.parameters import Parameter
-from validate.drafting.values import Guesser, Value, make_optimizer, quoted
+from validate.drafting.values import Guesser
 
 KINDS = {"float": "float", "bfloat": "float", "int": "int", "uint": "int", "bool": "bool"}
 USUAL = {"float": "float32", "int": "int64", "bool": "bool"}

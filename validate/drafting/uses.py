@@ -5,76 +5,21 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from validate.drafting.calls import (
+    ELEMENTWISE,
+    TENSOR_METHODS,
+    called_name,
+    first,
+    is_method,
+    is_new_axis,
+    is_torch,
+    measured_by,
+    receiver,
+)
 from validate.drafting.evaluate import UNKNOWN, Array, Layer, Scope, Thing, evaluate
 from validate.drafting.facts import BATCH, WIDTH, Facts
 from validate.drafting.layers import KEEPING, NORMALIZING, facts_of_call, facts_of_layer
 from validate.drafting.library import Definition, Functions
-
-TENSOR_METHODS = {
-    *("shape", "size", "dim", "ndim", "view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "flatten"),
-    *("mean", "sum", "std", "var", "norm", "abs", "exp", "log", "sqrt", "square", "clamp", "softmax", "log_softmax"),
-    *(
-        "detach",
-        "requires_grad",
-        "device",
-        "dtype",
-        "float",
-        "half",
-        "long",
-        "contiguous",
-        "numel",
-        "item",
-        "masked_fill",
-    ),
-    *(
-        "argmax",
-        "topk",
-        "gather",
-        "scatter",
-        "expand",
-        "repeat",
-        "chunk",
-        "split",
-        "backward",
-        "cumsum",
-        "matmul",
-        "new_zeros",
-    ),
-}
-ELEMENTWISE = {
-    *(
-        "relu",
-        "gelu",
-        "tanh",
-        "sigmoid",
-        "silu",
-        "elu",
-        "leaky_relu",
-        "dropout",
-        "exp",
-        "abs",
-        "clamp",
-        "softplus",
-        "float",
-    ),
-    *(
-        "contiguous",
-        "detach",
-        "clone",
-        "to",
-        "sqrt",
-        "square",
-        "log",
-        "neg",
-        "sin",
-        "cos",
-        "double",
-        "type",
-        "cuda",
-        "cpu",
-    ),
-}
-"""Functions and methods whose result has the shape of their first argument."""
 
 
 class Uses:
@@ -105,7 +50,7 @@ class Uses:
             if name in ("dict", "list", "tuple") and isinstance(node.func, ast.Name):
                 return self.parameter(first(node.args))
             if name in ELEMENTWISE:
-                return self.parameter(node.func.value if is_method(node, self.scope) else first(node.args))
+                return self.parameter(receiver(node, self.scope) or first(node.args))
             layer = evaluate(node.func, self.scope)
             if isinstance(layer, Layer) and layer.kind in KEEPING | NORMALIZING:
                 return self.parameter(first(node.args))
@@ -140,10 +85,9 @@ class Uses:
             reader(node)
 
     def assign(self, target: ast.expr, value: ast.expr) -> None:
-        if isinstance(target, (ast.Tuple, ast.List)) and is_shape(value):
-            self.add(
-                value.value if isinstance(value, ast.Attribute) else value.func.value, Facts(rank=len(target.elts))
-            )
+        measured = measured_by(value)
+        if isinstance(target, (ast.Tuple, ast.List)) and measured:
+            self.add(measured, Facts(rank=len(target.elts)))
         elif isinstance(target, ast.Name):
             source = self.parameter(value)
             if source is None:
@@ -200,8 +144,10 @@ class Uses:
     def see_dictcomp(self, node: ast.DictComp) -> None:
         self.look_for_keys(node.generators[0].target, node.generators[0].iter, [node.key, node.value])
 
-    def see_listcomp(self, node: ast.ListComp) -> None:
+    def see_listcomp(self, node: ast.ListComp | ast.GeneratorExp) -> None:
         self.look_for_keys(node.generators[0].target, node.generators[0].iter, [node.elt])
+
+    see_generatorexp = see_listcomp
 
     def look_for_keys(self, target: ast.expr, source: ast.expr, body: list[Any]) -> None:
         """`for name in NAMES: ... param[name]` asks the parameter for every one of the names."""
@@ -302,39 +248,3 @@ class Uses:
             self.add(args[0], Facts(rank=len(places)))
         elif numbers:
             self.add(args[0], Facts(at_least=max(one + 1 if one >= 0 else -one for one in numbers)))
-
-
-def first(items: list[ast.expr]) -> ast.expr | None:
-    return items[0] if items else None
-
-
-def called_name(node: ast.Call) -> str:
-    function = node.func
-    return (
-        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
-    )
-
-
-def is_method(node: ast.Call, scope: Scope) -> bool:
-    """`x.view(...)`, not `torch.relu(...)` or `F.relu(...)`."""
-    return isinstance(node.func, ast.Attribute) and not scope.module.dotted(node.func).startswith("torch.")
-
-
-def is_shape(node: ast.expr) -> bool:
-    """`x.shape` or `x.size()`."""
-    if isinstance(node, ast.Attribute):
-        return node.attr == "shape"
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "size"
-        and not node.args
-    )
-
-
-def is_torch(found: Definition) -> bool:
-    return found.module.name.partition(".")[0] == "torch"
-
-
-def is_new_axis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

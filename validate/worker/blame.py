@@ -6,7 +6,8 @@ import io
 import pickle
 import sys
 import types
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 REFUSED = {"Stream", "Event", "DistributedDataParallel", "FullyShardedDataParallel"}
 """Classes of torch that pickle, and come back as something else or not at all outside their process."""

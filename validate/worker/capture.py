@@ -1,8 +1,8 @@
 """Inside the user's program: waits for one module to run, finds one function in it, and has its first calls stored.
 
-Nothing is wrapped or replaced. Calls are watched (`sys.monitoring`, or before Python 3.12 a trace function) from the moment
-when the module is about to run until enough of them are stored. Whatever goes wrong here is told to the controller and
-never to the program. Only modules that Python has loaded anyway are imported at the top.
+Nothing is wrapped or replaced. Calls are watched (`sys.monitoring`, or before Python 3.12 a trace function) from the
+moment when the module is about to run until enough of them are stored. Whatever goes wrong here is told to the
+controller and never to the program. Only modules that Python has loaded anyway are imported at the top.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import CodeType, FrameType
-    from typing import Any, Callable, Iterator
+    from typing import Any, Callable
 
-    from .naming import Named
+    from .wanted import Wanted
 
 MAIN = ("__main__", "__mp_main__")
 
@@ -33,54 +34,6 @@ class Request:
         tail = self.module.replace(".", os.sep)
         self.tails = (f"{os.sep}{tail}.py", f"{os.sep}{tail}{os.sep}__init__.py")
         self.ends = (f"{self.module.rpartition('.')[2]}.py", "__init__.py")
-
-
-class Wanted:
-    """A function whose calls count, with what tells it from others that share its code."""
-
-    def __init__(self, named: Named) -> None:
-        from .naming import python_function
-
-        self.named = named
-        self.function: Any = python_function(named.function)
-        self.code: CodeType = self.function.__code__
-        cells = zip(self.code.co_freevars, self.function.__closure__ or ())
-        self.closure = {name: content(cell) for name, cell in cells}
-
-    def is_called_in(self, frame: FrameType) -> bool:
-        """Whether this frame runs the function: of a decorator's wrapper there are many, each with its own closure."""
-        if frame.f_code is not self.code:
-            return False
-        held = frame.f_locals if self.closure or self.named.is_method else {}
-        if any(held.get(name) is not value for name, value in self.closure.items()):
-            return False
-        return not self.named.is_method or self.is_own(first_argument(self.code, held))
-
-    def is_own(self, first: Any) -> bool:
-        owner = self.named.owner
-        return isinstance(first, owner) or (isinstance(first, type) and issubclass(first, owner))
-
-    def is_nested_in(self, frame: FrameType | None) -> bool:
-        """Whether a call of the function is going on in this frame or outside it."""
-        while frame is not None:
-            if self.is_called_in(frame):
-                return True
-            frame = frame.f_back
-        return False
-
-
-def content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # nothing is in it yet
-        return None
-
-
-def first_argument(code: CodeType, held: Any) -> Any:
-    if code.co_argcount:
-        return held.get(code.co_varnames[0])
-    rest = held.get(code.co_varnames[code.co_kwonlyargcount]) if code.co_flags & 0x04 else ()
-    return rest[0] if rest else None
 
 
 class Watch:
@@ -180,7 +133,9 @@ class Watch:
 
     def look(self, names: dict[str, Any], is_final: bool = False) -> None:
         """Find the function in these globals. It may be bound anew, by a decorator or to its compiled form."""
-        from .naming import MISSING, UserError, find, look_up
+        from .errors import UserError
+        from .naming import MISSING, find, look_up
+        from .wanted import Wanted
 
         _, found = find(names, self.request.qualname)
         if found is self.seen.get(id(names)) or (found is MISSING and not is_final):
@@ -265,7 +220,7 @@ def enter(text: str) -> None:
     from . import watching
 
     watch = Watch(Request(text), watching.choose())
-    sys.meta_path.insert(0, watch)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, watch)
     watch.await_main()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: guard(watch, watch.start))

@@ -11,17 +11,19 @@ import io
 import json
 import os
 import pickle
-import random
 import sys
 import types
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import torch
 
 from . import naming
 from .errors import UserError
+from .modes import flags_set, modes_set
+from .modes import restore_random as restore_states
 
 
 @dataclass
@@ -79,7 +81,7 @@ def load_call(number: int, section: Section, index: dict[str, Any], device: str)
     try:
         held = torch.load(
             section,  # type: ignore[arg-type]
-            map_location=lambda storage, place: move_storage(storage, place, moves),
+            map_location={} if is_fake() else moves,
             pickle_module=pickle_for(index, moves),
             weights_only=False,
         )
@@ -122,18 +124,12 @@ def notices_of(path: str, device: str) -> list[str]:
     if moves:
         names = ", ".join(moves)
         notices.append(
-            f"the calls were captured on {names} and run on {device}; device names that arguments hold as text are as stored"
+            f"the calls were captured on {names} and run on {device}; "
+            "names of devices that arguments hold as text are as stored"
         )
     if index["torch"] != torch.__version__:
         notices.append(f"the calls were captured with torch {index['torch']}; this is {torch.__version__}")
     return notices
-
-
-def move_storage(storage: Any, place: str, moves: dict[str, str]) -> Any:
-    target = moves.get(place)
-    if target is None:
-        return None
-    return storage if target == "cpu" else torch.serialization.default_restore_location(storage, target)
 
 
 # Reading
@@ -147,14 +143,14 @@ def pickle_for(index: dict[str, Any], moves: dict[str, str]) -> Any:
         stored = torch.device(*parts)
         return torch.device(moves.get(numbered(str(stored)), stored))
 
-    def fake_tensor(*parts: Any, **more: Any) -> torch.Tensor:
-        made: torch.Tensor = rebuild(*parts, **more)
-        target = moves.get(numbered(str(made.device)))
-        return made if target is None else made.detach().to(target).requires_grad_(made.requires_grad)
+    def fake_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool, *_: Any) -> torch.Tensor:
+        place = getattr(storage._untyped_storage, "_fake_device", None) or next(iter(moves), "cpu")
+        target = moves.get(numbered(str(place)), place)
+        made = torch.empty_strided(size, stride, dtype=storage.dtype, device=target)
+        return made.requires_grad_(requires_grad)
 
-    replaced = {("torch", "device"): device} if moves else {}
-    if moves and torch._guards.detect_fake_mode() is not None:  # torch does not ask map_location for fake tensors
-        rebuild = torch._utils._rebuild_tensor_v2
+    replaced: dict[tuple[str, str], Any] = {("torch", "device"): device} if moves else {}
+    if is_fake():
         replaced["torch._utils", "_rebuild_tensor_v2"] = fake_tensor
 
     class Unpickler(pickle.Unpickler):
@@ -169,6 +165,11 @@ def pickle_for(index: dict[str, Any], moves: dict[str, str]) -> Any:
     shim: Any = types.ModuleType("fullgraph_pickle")
     shim.Unpickler, shim.load = Unpickler, pickle.load
     return shim
+
+
+def is_fake() -> bool:
+    """Whether tensors are made without data: then the tensors are made where they belong, and not their storages."""
+    return torch._guards.detect_fake_mode() is not None
 
 
 def import_main(main: dict[str, str]) -> None:
@@ -226,58 +227,10 @@ class Section(io.RawIOBase):
 @contextlib.contextmanager
 def settings_of(call: Call) -> Iterator[None]:
     """Inside, the modes of the captured call are in force: gradients, inference, autocast, dtype, determinism."""
-    held = call.settings
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(flags(held))
-        if held["inference"]:
-            stack.enter_context(torch.inference_mode())
-        stack.enter_context(torch.set_grad_enabled(held["grad"]))
-        for kind, dtype, is_cached in held["autocast"]:
-            kind = held["moves"].get(kind, kind)
-            stack.enter_context(torch.autocast(kind, dtype=getattr(torch, dtype), cache_enabled=is_cached))
+    with flags_set(call.settings), modes_set(call.settings, call.settings["moves"]):
         yield
-
-
-@contextlib.contextmanager
-def flags(held: dict[str, Any]) -> Iterator[None]:
-    """The process-wide switches, which have no context managers of their own."""
-    before = read_flags()
-    changed = {name for name in before if before[name] != held[name]}
-    apply_flags(held, changed)
-    try:
-        yield
-    finally:
-        apply_flags(before, changed)
-
-
-def read_flags() -> dict[str, Any]:
-    return {
-        "dtype": str(torch.get_default_dtype()).partition(".")[2],
-        "deterministic": torch.are_deterministic_algorithms_enabled(),
-        "deterministic_warn_only": torch.is_deterministic_algorithms_warn_only_enabled(),
-        "matmul_precision": torch.get_float32_matmul_precision(),
-        "cudnn_benchmark": torch.backends.cudnn.benchmark,
-        "cudnn_deterministic": torch.backends.cudnn.deterministic,
-    }
-
-
-def apply_flags(held: dict[str, Any], changed: set[str]) -> None:
-    if "dtype" in changed:
-        torch.set_default_dtype(getattr(torch, held["dtype"]))
-    if changed & {"deterministic", "deterministic_warn_only"}:
-        torch.use_deterministic_algorithms(held["deterministic"], warn_only=held["deterministic_warn_only"])
-    if "matmul_precision" in changed:
-        torch.set_float32_matmul_precision(held["matmul_precision"])
-    for name in changed & {"cudnn_benchmark", "cudnn_deterministic"}:
-        setattr(torch.backends.cudnn, name.partition("_")[2], held[name])
 
 
 def restore_random(call: Call) -> None:
     """Put the random states back to where they were when the call was captured."""
-    torch.set_rng_state(torch.frombuffer(bytearray(call.rng["torch"]), dtype=torch.uint8))
-    random.setstate(call.rng["python"])
-    if "numpy" in call.rng and "numpy" in sys.modules:
-        sys.modules["numpy"].random.set_state(call.rng["numpy"])
-    if "cuda" in call.rng and torch.cuda.is_available():
-        states = [torch.frombuffer(bytearray(state), dtype=torch.uint8) for state in call.rng["cuda"]]
-        torch.cuda.set_rng_state_all(states[: torch.cuda.device_count()])
+    restore_states(call.rng)

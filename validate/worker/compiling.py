@@ -15,7 +15,8 @@ from .subject import Subject
 
 def choose_options(settings: dict[str, Any], own: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The arguments for torch.compile: the command line wins over the scenario; and what there is to say about them."""
-    options = {**own, **{key: settings[key] for key in ("backend", "mode", "dynamic") if settings.get(key)}}
+    given = {key: settings.get(key) for key in ("backend", "mode", "dynamic")}
+    options = {**own, **{key: value for key, value in given.items() if value not in (None, "")}}
     if settings.get("fullgraph"):
         options["fullgraph"] = True
     options.setdefault("backend", "inductor")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import importlib
+import os
 import platform
+import re
 import sys
 from typing import Any
 
@@ -19,11 +20,16 @@ class Desk:
 
     def __init__(self) -> None:
         self.stages: Any = None
+        self.initial: Any = None
 
     def hello(self) -> dict[str, Any]:
         """Who is there: refuses a python without torch, or with one that is too old."""
         if sys.version_info < OLDEST_PYTHON:
-            raise UserError(f"{sys.executable} is Python {platform.python_version()}; 3.9 or newer is needed", "torch")
+            raise UserError(
+                f"{sys.executable} is Python {platform.python_version()}; 3.9 or newer is needed, "
+                "and --python names another one",
+                "torch",
+            )
         try:
             torch = importlib.import_module("torch")
         except Exception as error:
@@ -31,9 +37,14 @@ class Desk:
             raise UserError(
                 f"{sys.executable} has no torch ({reason}); --python names one that has", "torch"
             ) from error
-        if release(torch.__version__) < OLDEST_TORCH:
-            raise UserError(f"{sys.executable} has torch {torch.__version__}; 2.6 or newer is needed", "torch")
-        return {"torch": torch.__version__, "python": platform.python_version(), "platform": platform.platform()}
+        version = str(getattr(torch, "__version__", ""))
+        if not version:
+            raise UserError(f"{sys.executable} has no torch ({torch} is something else); --python names one", "torch")
+        if release(version) < OLDEST_TORCH:
+            raise UserError(
+                f"{sys.executable} has torch {version}; 2.6 or newer is needed, and --python names another one", "torch"
+            )
+        return {"torch": version, "python": platform.python_version(), "platform": platform.platform()}
 
     def open(
         self,
@@ -44,25 +55,26 @@ class Desk:
         scratch: str,
         shared_cache: str,
     ) -> dict[str, Any]:
-        """Lay the files over the tree, choose the device and read the scenario."""
-        from . import overlay, ran
+        """Lay the files over the tree, choose the device and read the scenario.
 
-        overlay.lay_over({path: None if data is None else base64.b64decode(data) for path, data in files.items()})
+        What it needs itself is imported before the user's folders stand on sys.path.
+        """
+        from . import initial, overlay, ran, stages, tests
+
+        laid = overlay.lay_over(files, os.path.join(scratch, "overlay.json"))
         sys.path[:0] = scenario["imports"]
-        watch = ran.Watch(watched)
+        watch = ran.Watch(watched, laid)
         if scenario["kind"] == "pytest":
-            from .tests import TestStages
-
-            self.stages = TestStages(scenario, settings, scratch, watch)
+            self.stages = tests.TestStages(scenario, settings, scratch, watch)
         else:
-            from .stages import Stages
-
-            self.stages = Stages(scenario, settings, scratch, watch, shared_cache)
+            self.stages = stages.Stages(scenario, settings, scratch, watch, shared_cache)
         opened: dict[str, Any] = self.stages.open()
+        self.initial = initial.Initial()
         return opened
 
     def run(self, stage: str, **given: Any) -> Any:
         """One stage of the scenario."""
+        self.initial.restore()
         return getattr(self.stages, stage)(**given)
 
     def compare(self, pairs: list[dict[str, Any]]) -> list[Any]:
@@ -74,5 +86,5 @@ class Desk:
 
 def release(version: str) -> tuple[int, int]:
     """`2.13.0+cpu` as (2, 13)."""
-    major, minor = version.split(".")[:2]
-    return int(major), int("".join(digit for digit in minor if digit.isdigit()) or 0)
+    major, minor = re.findall(r"\d+", version + ".0")[:2]
+    return int(major), int(minor)

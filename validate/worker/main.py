@@ -11,10 +11,7 @@ import importlib
 import importlib.util
 import json
 import os
-import signal
 import sys
-import threading
-import time
 import traceback
 from typing import Any, TextIO
 
@@ -22,28 +19,35 @@ PACKAGE = "_fullgraph_worker"
 
 
 def main() -> None:
-    requests, answers = take_over_streams()
-    threading.Thread(target=die_with, args=(os.getppid(),), daemon=True).start()
     load_package(os.path.dirname(os.path.abspath(__file__)))
+    token = os.environ[importlib.import_module(PACKAGE + ".strays").VARIABLE]
+    importlib.import_module(PACKAGE + ".guard").stand_guard(token, sys.argv.pop())
+    requests, answers = take_over_streams()
     desk = importlib.import_module(PACKAGE + ".desk")
-    office = desk.Desk()
+    office, own = desk.Desk(), os.getpid()
     for line in requests:
-        answer(office, desk.UserError, json.loads(line), answers)
+        result = answer(office, desk.UserError, json.loads(line))
+        if os.getpid() != own:
+            os._exit(0)  # user code has forked, and its child has come back here
+        send(answers, token, result)
 
 
-def answer(office: Any, user_error: Any, request: dict[str, Any], answers: TextIO) -> None:
+def answer(office: Any, user_error: Any, request: dict[str, Any]) -> dict[str, Any]:
     """Do one request. Whatever user code raises is an answer too."""
     try:
-        result = {"result": getattr(office, request.pop("do"))(**request)}
+        return {"result": getattr(office, request.pop("do"))(**request)}
     except user_error as error:
-        result = {"error": error.kind, "text": str(error)}
+        return {"error": error.kind, "text": str(error)}
     except MemoryError as error:
-        result = {"error": "memory", "text": f"MemoryError: {error}"}
+        return {"error": "memory", "text": f"MemoryError: {error}"}
     except BaseException as error:
         kind = "memory" if type(error).__name__ == "OutOfMemoryError" else "error"
-        result = {"error": kind, "text": traceback.format_exc(limit=-12)}
-    sys.stdout.flush()
-    answers.write(json.dumps(result) + "\n")
+        return {"error": kind, "text": traceback.format_exc(limit=-12)}
+
+
+def send(answers: TextIO, token: str, result: dict[str, Any]) -> None:
+    """One line that begins with the token, so that nothing else is taken for an answer."""
+    answers.write(token + json.dumps(result, default=repr) + "\n")
     answers.flush()
 
 
@@ -55,15 +59,6 @@ def take_over_streams() -> tuple[TextIO, TextIO]:
     os.close(nothing)
     os.dup2(2, 1)
     return requests, answers
-
-
-def die_with(parent: int) -> None:
-    """End this process and all it has started once the controller is gone, whatever user code is doing."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    if hasattr(os, "killpg"):
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
 
 
 def load_package(folder: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import types
-from typing import Any, Iterator, Mapping, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from .errors import UserError
 

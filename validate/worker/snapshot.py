@@ -1,11 +1,10 @@
-"""One call as it begins: its arguments, gradients, modes and random states, in a file before the call can change them."""
+"""One call as it begins: arguments, gradients, modes and random states, in a file before the call can change them."""
 
 from __future__ import annotations
 
 import inspect
 import os
 import pickle
-import random
 import sys
 import time
 import types
@@ -18,7 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-    from .capture import Wanted, Watch
+    from .capture import Watch
+    from .wanted import Wanted
 
 OLDEST_TORCH = (2, 6)
 PROTOCOL = 4
@@ -39,10 +39,12 @@ def store_call(watch: Watch, frame: FrameType, wanted: Wanted, index: int) -> bo
         return True
     if is_recording_a_cuda_graph(torch):
         return False
+    from .modes import take_modes
+
     names, args, kwargs = bind(frame, wanted)
     file = os.path.join(watch.request.session, f"{watch.token}-{index}.pt")
     try:
-        noted = save({"args": args, "kwargs": kwargs, **surroundings(torch)}, file)
+        noted = save({"args": args, "kwargs": kwargs, **take_modes()}, file)
     except Exception as error:
         if os.path.exists(file):
             os.unlink(file)
@@ -166,51 +168,6 @@ def save(call: dict[str, Any], file: str) -> set[str]:
     noted: set[str] = set()
     torch.save({**call, "grads": [], "noted": noted}, file, pickle_module=module, pickle_protocol=PROTOCOL)
     return noted
-
-
-# What the call stands in
-
-
-def surroundings(torch: Any) -> dict[str, Any]:
-    return {"settings": settings(torch), "rng": random_states(torch)}
-
-
-def settings(torch: Any) -> dict[str, Any]:
-    """The modes in force, as plain values."""
-    kinds = {"cpu", *(kind for kind in ("cuda", "xpu", "mps", "hpu") if hasattr(torch, kind))}
-    autocast = [
-        [kind, str(torch.get_autocast_dtype(kind)).partition(".")[2], torch.is_autocast_cache_enabled()]
-        for kind in sorted(kinds)
-        if is_autocast(torch, kind)
-    ]
-    return {
-        "grad": torch.is_grad_enabled(),
-        "inference": torch.is_inference_mode_enabled(),
-        "autocast": autocast,
-        "dtype": str(torch.get_default_dtype()).partition(".")[2],
-        "deterministic": torch.are_deterministic_algorithms_enabled(),
-        "deterministic_warn_only": torch.is_deterministic_algorithms_warn_only_enabled(),
-        "matmul_precision": torch.get_float32_matmul_precision(),
-        "cudnn_benchmark": torch.backends.cudnn.benchmark,
-        "cudnn_deterministic": torch.backends.cudnn.deterministic,
-    }
-
-
-def is_autocast(torch: Any, kind: str) -> bool:
-    try:
-        return bool(torch.is_autocast_enabled(kind))
-    except (RuntimeError, TypeError):  # a device that this build does not know
-        return False
-
-
-def random_states(torch: Any) -> dict[str, Any]:
-    """As plain bytes: a tensor would be moved to another device together with the arguments."""
-    states: dict[str, Any] = {"torch": bytes(torch.get_rng_state().tolist()), "python": random.getstate()}
-    if "numpy" in sys.modules:
-        states["numpy"] = sys.modules["numpy"].random.get_state()
-    if torch.cuda.is_initialized():
-        states["cuda"] = [bytes(state.tolist()) for state in torch.cuda.get_rng_state_all()]
-    return states
 
 
 # How to import it all again

@@ -47,7 +47,7 @@ class Stages:
             "exact": self.source.exact,
             "rtol": self.source.rtol,
             "atol": self.source.atol,
-            "notices": notices,
+            "notices": [*notices, *self.source.notices(self.device.torch_device)],
         }
 
     def warm_up(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Stages:
                     run()
                 subject = self.build()
                 counted = syncs.count_syncs(run, self.device, self.settings["roots"])
-        return {**counted, "ran": self.watch.as_json()}
+        return {**counted, "ran": self.watch.as_json(), "stale": sorted(self.watch.stale)}
 
     def graphs(self) -> dict[str, Any]:
         """Compile without a backend, and count graphs, breaks, recompiles and guards."""
@@ -110,12 +110,14 @@ class Stages:
         with compiling.random_as_in_eager(random_as_in_eager), record.silenced():
             return timing.time_once(self.device, lambda: [self.run_case(call, case) for case in subject.cases])
 
-    def prepare(self, kind: str, leave_out: list[str], fresh_arguments: bool) -> dict[str, float]:
+    def prepare(
+        self, kind: str, leave_out: list[str], fresh_arguments: bool, compiles_itself: bool
+    ) -> dict[str, float]:
         """Build what the blocks of one kind time, and warm it up. Answers with what one pass takes."""
         if kind == "compiled":
             compiling.reset()
         subject = self.build()
-        call = subject.call if kind == "eager" else compiling.compiled_form(subject, self.options, self.compiles_itself)
+        call = subject.call if kind == "eager" else compiling.compiled_form(subject, self.options, compiles_itself)
         self.bench[kind] = timing.Bench(
             kind, subject, call, self.device, leave_out, self.build if fresh_arguments else None, self.source.backward
         )
@@ -139,7 +141,9 @@ class Stages:
         try:
             with case.settings():
                 call(*case.args, **case.kwargs)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             return error
         return None
 

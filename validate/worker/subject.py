@@ -67,6 +67,10 @@ class Source:
     def build(self, device: torch.device) -> Subject:
         raise NotImplementedError
 
+    def notices(self, device: torch.device) -> list[str]:
+        """What a reader of the verdict must know about it."""
+        return []
+
 
 class FileSource(Source):
     """A Python file with `build(device)` and `cases(device, seed)`."""
@@ -101,7 +105,7 @@ class FileSource(Source):
     def ask(self, name: str, *args: Any) -> Any:
         try:
             return getattr(self.module, name)(*args)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UserError(f"{self.path}: {name}() failed: {told(error, self.path)}") from error
 
     def case(self, number: int, given: Any) -> Case:
@@ -137,6 +141,11 @@ class CaptureSource(Source):
         ]
         return Subject(self.function, None, cases)
 
+    def notices(self, device: torch.device) -> list[str]:
+        from . import captured
+
+        return captured.notices_of(self.calls, str(device))
+
 
 def read_source(kind: str, target: str, capture: str) -> Source:
     return FileSource(target) if kind == "file" else CaptureSource(target, capture)
@@ -154,7 +163,7 @@ def run_file(path: str) -> ModuleType:
     sys.modules["fullgraph_scenario"] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"{path} does not import: {told(error, path)}", "import") from error
     return module
 

@@ -70,7 +70,7 @@ class TestStages:
         with self.watch.on():
             self.run_tests()
         counted = syncs.count_syncs(self.run_tests, self.device, self.settings["roots"])
-        return {**counted, "ran": self.watch.as_json()}
+        return {**counted, "ran": self.watch.as_json(), "stale": sorted(self.watch.stale)}
 
     def graphs(self) -> dict[str, Any]:
         torch._dynamo.reset()
@@ -78,7 +78,9 @@ class TestStages:
             self.run_tests()
         return {**seen.as_json(), "fullgraph": None, "fullgraph_reason": ""}
 
-    def prepare(self, kind: str, leave_out: list[str], fresh_arguments: bool) -> dict[str, Any]:
+    def prepare(
+        self, kind: str, leave_out: list[str], fresh_arguments: bool, compiles_itself: bool
+    ) -> dict[str, Any]:
         return {"seconds": self.run_tests().seconds, "around": 0.0}
 
     def block(self, kind: str, passes: int) -> float:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from .capture import Watch
 
 
+monitoring: Any = getattr(sys, "monitoring", None)
+
+
 def choose() -> Callable[[Watch], Any]:
     return Monitor if sys.version_info >= (3, 12) else Trace
 
@@ -45,6 +48,8 @@ class Trace:
 
         if self.is_armed:
             return
+        self.setter: Any
+        self.new_threads: Any
         if sys.gettrace() is None:
             self.setter, self.new_threads = sys.settrace, threading.settrace
             self.before = getattr(threading, "_trace_hook", None)
@@ -62,7 +67,7 @@ class Trace:
         """Other threads find out at their next call."""
         if self.is_armed:
             self.is_armed = False
-            self.new_threads(self.before)  # type: ignore[arg-type]
+            self.new_threads(self.before)
             self.setter(None)
 
     def see(self, frame: FrameType, event: str, arg: Any) -> Any:
@@ -99,7 +104,7 @@ class Trace:
 
 
 class Monitor:
-    """Since Python 3.12: every code tells once that it starts, and is then left in peace unless it is the wanted one."""
+    """Since Python 3.12: every code tells once that it starts, and is left in peace then unless it is a wanted one."""
 
     is_cheap = True
 
@@ -108,7 +113,6 @@ class Monitor:
         self.tool = -1
 
     def arm(self) -> None:
-        monitoring = sys.monitoring
         if self.tool >= 0:
             return
         self.tool = next(tool for tool in (4, 3, 2, 1, 0) if monitoring.get_tool(tool) is None)
@@ -119,7 +123,6 @@ class Monitor:
         monitoring.restart_events()
 
     def disarm(self) -> None:
-        monitoring = sys.monitoring
         if self.tool >= 0:
             monitoring.set_events(self.tool, 0)
             monitoring.register_callback(self.tool, monitoring.events.PY_START, None)
@@ -130,21 +133,21 @@ class Monitor:
     def renew(self) -> None:
         """A wrapper's code may be wanted now that was left in peace before."""
         if self.tool >= 0:
-            sys.monitoring.restart_events()
+            monitoring.restart_events()
 
     def see_start(self, code: CodeType, offset: int) -> Any:
         try:
             self.see_call(code, sys._getframe(1))
         except Exception as error:
             self.watch.fail(error)
-        return None if is_in(code, self.watch.codes) else sys.monitoring.DISABLE
+        return None if is_in(code, self.watch.codes) else monitoring.DISABLE
 
     def see_call(self, code: CodeType, frame: FrameType) -> None:
         watch = self.watch
         if code.co_name == "<module>":
             watch.begin(frame)
             if frame in watch.running:
-                sys.monitoring.set_local_events(self.tool, code, sys.monitoring.events.PY_RETURN)
+                monitoring.set_local_events(self.tool, code, monitoring.events.PY_RETURN)
         for running in list(watch.running):
             watch.look(running.f_globals)
         if is_in(code, watch.codes):
@@ -157,4 +160,4 @@ class Monitor:
                 self.watch.end(frame)
         except Exception as error:
             self.watch.fail(error)
-        return sys.monitoring.DISABLE
+        return monitoring.DISABLE

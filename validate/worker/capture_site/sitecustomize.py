@@ -29,7 +29,7 @@ sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
 try:
     if "FULLGRAPH_CAPTURE" in os.environ:
         if sys.version_info >= (3, 9):  # noqa: UP036
-            enter()
+            enter()  # type: ignore[no-untyped-call]
         else:
             tell_version()
 except Exception:  # the program runs as if nobody were watching
