@@ -32,7 +32,8 @@ def plan(findings: Sequence[Finding]) -> Change:
 def verdict(ruling: Ruling, ran: str = "abc", name: str = "breaks") -> Verdict:
     lines = {"m.py": tuple(LINES[one] for one in ran)}
     measured = Measurement("before", ran=lines)
-    return Verdict(ruling, (Reason(name, "why", "unknown"),), measured, measured, Scenario("file", "s", "s"), Settings())
+    reasons = (Reason(name, "why", "unknown"),)
+    return Verdict(ruling, reasons, measured, measured, Scenario("file", "s", "s"), Settings())
 
 
 class Scripted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from validate.model import Difference, Measurement, Ratio, Reason, Ruling, Sync, Verdict
+from validate.model import Difference, Measurement, Outcome, Ratio, Reason, Ruling, Sync, Verdict
 
 BETTER, WORSE, SAME, DIFFERENT, UNKNOWN = "better", "worse", "same", "different", "unknown"
 WEIGHTY = {"equivalence", "compiles", "breaks", "fullgraph", "recompiles", "host reads", "compiled"}
@@ -30,6 +30,9 @@ class Evidence:
     compile_failures: dict[str, str] = field(default_factory=dict)
     """By side: why compiled code failed where plain code did not."""
 
+    unconfirmed: set[str] = field(default_factory=set)
+    """Numbers that were better or worse in one pair of processes, and not in another."""
+
     is_valueless: bool = False
     """Whether the device only traces, so that nothing could be compared."""
 
@@ -53,8 +56,15 @@ def judge(evidence: Evidence) -> tuple[Ruling, tuple[Reason, ...]]:
         return Ruling.DIFFERENT, (Reason("equivalence", tell_difference(evidence.differences[0]), DIFFERENT),)
     if evidence.doubts:
         return Ruling.UNDECIDED, tuple(evidence.doubts)
-    reasons = tuple(compare_numbers(evidence))
+    reasons = tuple(confirmed(evidence, reason) for reason in compare_numbers(evidence))
     return Ruling.UNDECIDED if evidence.is_valueless else rule(reasons), reasons
+
+
+def confirmed(evidence: Evidence, reason: Reason) -> Reason:
+    """What was not seen again decides nothing."""
+    if reason.name not in evidence.unconfirmed or reason.tendency == SAME:
+        return reason
+    return Reason(reason.name, f"{reason.text}, but not in every process", SAME)
 
 
 def rule(reasons: Sequence[Reason]) -> Ruling:
@@ -72,15 +82,16 @@ def told_outcomes(evidence: Evidence) -> tuple[Ruling, tuple[Reason, ...]] | Non
     if not failed:
         return None
     reasons = tuple(
-        Reason("outcome", f"{side}: {outcome.kind} in the stage {outcome.stage}: {last_line(outcome.text)}", DIFFERENT)
+        Reason("outcome", f"{side}: {outcome.kind} in the stage {outcome.stage}: {key_line(outcome)}", DIFFERENT)
         for side, outcome in failed
     )
     return (Ruling.UNDECIDED if len(failed) == 2 else Ruling.DIFFERENT), reasons
 
 
-def last_line(text: str) -> str:
-    """Of a traceback, what was raised."""
-    return (text.strip().splitlines() or [""])[-1]
+def key_line(outcome: Outcome) -> str:
+    """Of a traceback, what was raised; of a crash, how the process died, and not what it had said before."""
+    lines = outcome.text.strip().splitlines() or [""]
+    return lines[0] if outcome.kind == "crash" else lines[-1]
 
 
 def tell_difference(difference: Difference) -> str:
@@ -159,26 +170,35 @@ def compare_speed(name: str, text: str, ratio: Ratio) -> Reason:
 
 def compare_guards(before: Measurement, after: Measurement) -> Iterator[Reason]:
     first, second = before.guard_us, after.guard_us
-    if first is None or second is None:
-        return
-    shown = f"guard time {first:.1f} > {second:.1f} us"
-    if max(first, second) - min(first, second) < GUARD_FLOOR_US or max(first, second) < GUARD_MARGIN * min(
-        first, second
-    ):
-        yield Reason("guards", f"guard time {second:.1f} us", SAME)
-    else:
-        yield Reason("guards", shown, BETTER if second < first else WORSE)
+    if first is not None and second is not None:
+        tendency = guard_tendency(first, second)
+        shown = f"{second:.1f}" if tendency == SAME else f"{first:.1f} > {second:.1f}"
+        yield Reason("guards", f"guard time {shown} us", tendency)
+
+
+def guard_tendency(first: float | None, second: float | None) -> str:
+    return tendency_of(first, second, GUARD_MARGIN, GUARD_FLOOR_US)
 
 
 def compare_memory(before: Measurement, after: Measurement) -> Iterator[Reason]:
     first, second = before.peak_bytes, after.peak_bytes
+    tendency = memory_tendency(first, second)
+    if first is not None and second is not None and tendency != SAME:
+        yield Reason("memory", f"peak memory {first / 2**20:.0f} > {second / 2**20:.0f} MB", tendency)
+
+
+def memory_tendency(first: int | None, second: int | None) -> str:
+    return tendency_of(first, second, MEMORY_MARGIN, MEMORY_FLOOR)
+
+
+def tendency_of(first: float | None, second: float | None, margin: float, floor: float) -> str:
+    """Less is better, if it is less by the margin and by the floor."""
     if first is None or second is None:
-        return
+        return SAME
     more, less = max(first, second), min(first, second)
-    if more - less < MEMORY_FLOOR or more < MEMORY_MARGIN * less:
-        return
-    shown = f"peak memory {first / 2**20:.0f} > {second / 2**20:.0f} MB"
-    yield Reason("memory", shown, BETTER if second < first else WORSE)
+    if more - less < floor or more < margin * less:
+        return SAME
+    return BETTER if second < first else WORSE
 
 
 def combined(verdicts: Sequence[Verdict]) -> Ruling:

@@ -14,6 +14,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from random import randrange
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -31,6 +32,9 @@ CLEARED = (
     "PYTEST_ADDOPTS",
 )
 """Settings of the user's shell that would change what is measured, or write files."""
+
+PADDING = 4096
+"""Bytes at most that move everything else in a process: where code and data lie can cost more than a change gains."""
 
 LOOK = 0.25
 """Seconds between two looks at whether a worker is still there: what it has started may keep its pipe open."""
@@ -64,8 +68,9 @@ class Refused(Exception):  # noqa: N818 - an answer too
 class Worker:
     """One process. Use it as a context manager: it is gone, with all it has started, when the block ends."""
 
-    def __init__(self, python: str, side: str, root: Path, scratch: Path) -> None:
+    def __init__(self, python: str, side: str, root: Path, scratch: Path, seed: int = 0) -> None:
         self.side = side
+        self.seed = seed
         self.scratch = scratch / side
         self.scratch.mkdir(exist_ok=True)
         self.log = self.scratch / "log.txt"
@@ -93,13 +98,14 @@ class Worker:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _own_variables(self) -> dict[str, str]:
-        """What it is known by, and where torch and others may write."""
+        """What it is known by, the order of its sets, and where torch and others may write."""
         folders = {
             "TORCHINDUCTOR_CACHE_DIR": "inductor",
             "TRITON_CACHE_DIR": "triton",
             "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis",
         }
-        return {VARIABLE: self.token, **{name: str(self.scratch / folder) for name, folder in folders.items()}}
+        own = {VARIABLE: self.token, "PYTHONHASHSEED": str(self.seed), "FULLGRAPH_PADDING": "." * randrange(PADDING)}
+        return {**own, **{name: str(self.scratch / folder) for name, folder in folders.items()}}
 
     def __enter__(self) -> Worker:
         return self
@@ -161,7 +167,7 @@ class Worker:
         if code == -signal.SIGKILL:
             return Outcome("memory", stage, "killed by the system (SIGKILL): most likely out of memory")
         words = self.log.read_text(errors="replace")[-LAST_WORDS:].strip()
-        return Outcome("crash", stage, f"the process died ({name_end(code)}){': ' + words if words else ''}")
+        return Outcome("crash", stage, f"the process died ({name_end(code)})\n{words}".strip())
 
     def kill(self) -> None:
         """End the process and everything in its session."""
@@ -207,9 +213,9 @@ class Deadline:
 
 
 def environment() -> dict[str, str]:
-    """The user's, without what would change the measurement; hashes are the same on both sides."""
+    """The user's, without what would change the measurement."""
     kept = {name: value for name, value in os.environ.items() if name not in CLEARED}
-    return {**kept, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
 
 
 def python_of(given: str, root: Path) -> str:

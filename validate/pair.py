@@ -26,11 +26,14 @@ HANGS = 3
 """How many times the other side's time a side must take to hang, and not merely be late."""
 
 BLOCK_SECONDS = 0.04
-FEWEST_BLOCKS = 12
+FEWEST_BLOCKS = 24
 MOST_BLOCKS = 150
 COLD_STARTS = 6
 NARROW = 1.02
 """An interval whose ends are closer than this ratio is narrow enough."""
+
+CLEAR = 1.1
+"""An interval beyond this ratio is clear enough where only the direction is asked for."""
 
 
 class Pair:
@@ -45,6 +48,7 @@ class Pair:
         scratch: Path,
         progress: Progress,
         deadline: Deadline,
+        seed: int = 0,
     ) -> None:
         self.python = python
         self.scenario = scenario
@@ -53,6 +57,7 @@ class Pair:
         self.scratch = scratch
         self.progress = progress
         self.deadline = deadline
+        self.seed = seed
         self.outcomes: dict[str, Outcome] = {}
         self.gaps: list[str] = []
         """Measurements that failed, and say nothing about the code: what, and why."""
@@ -67,7 +72,7 @@ class Pair:
     def __enter__(self) -> Pair:
         with ExitStack() as stack:
             for side in SIDES:
-                worker = Worker(self.python, side, self.sides.root, self.scratch)
+                worker = Worker(self.python, side, self.sides.root, self.scratch, self.seed)
                 self.workers[side] = stack.enter_context(worker)
             self._stack = stack.pop_all()
         return self
@@ -184,8 +189,11 @@ class Pair:
                 break
         return taken
 
-    def blocks(self, kind: str, seconds: float, **given: Any) -> dict[str, list[float]]:
-        """Blocks of passes in turns, until the ratio is known well or the time is over. Empty if one fails."""
+    def blocks(self, kind: str, seconds: float, *, confirms: bool, **given: Any) -> dict[str, list[float]]:
+        """Blocks of passes in turns, until the ratio is known well or the time is over. Empty if one fails.
+
+        `confirms`: it is known already, and only has to be seen again.
+        """
         taken: dict[str, list[float]] = {side: [] for side in SIDES}
         slowest = 0.0
         for side in SIDES:
@@ -204,19 +212,20 @@ class Pair:
                 if block is None:
                     return {}
                 taken[side].append(block)
-            if not self.settings.repeat and is_enough(taken, until):
+            if not self.settings.repeat and is_enough(taken, until, confirms):
                 break
         return taken
 
 
-def is_enough(taken: dict[str, list[float]], until: Deadline) -> bool:
+def is_enough(taken: dict[str, list[float]], until: Deadline, confirms: bool) -> bool:
     blocks = len(taken["before"])
     if blocks < FEWEST_BLOCKS:
         return blocks >= 3 and not until.left
     if blocks % 4:
         return not until.left
     ratio: Ratio = ratio_of(taken["before"], taken["after"])
-    return ratio.high / ratio.low < NARROW or not until.left
+    is_clear = confirms and (ratio.low > CLEAR or ratio.high < 1 / CLEAR)
+    return is_clear or ratio.high / ratio.low < NARROW or not until.left
 
 
 def order(turn: int) -> tuple[str, ...]:

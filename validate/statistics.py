@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from math import exp, log
-from statistics import median
+from math import exp, log, sqrt
+from statistics import fmean, median, stdev
 
 from validate.model import Ratio
 
@@ -13,16 +13,43 @@ RESAMPLES = 2000
 FEW = 12
 """Pairs below which resampling would be too sure of itself: the interval is then all that was seen."""
 
+T = {2: 12.71, 3: 4.31, 4: 3.19, 5: 2.78}
+"""Below six pairs all that was seen is too little, too: Student's factors for 95 %."""
+
+UNKNOWN = log(10)
+"""How far off a single pair may be; nothing is known of its spread."""
+
 
 def ratio_of(before: Sequence[float], after: Sequence[float]) -> Ratio:
-    """Before divided by after, from blocks that were timed in turns: the median of the pairs, bootstrapped."""
-    pairs = [log(first / second) for first, second in zip(before, after, strict=True)]
-    if len(pairs) < FEW:
-        return Ratio(exp(median(pairs)), exp(min(pairs)), exp(max(pairs)), len(pairs))
+    """Before divided by after, from blocks that were timed in turns: the median of the pairs, bootstrapped.
+
+    Which side comes first in a turn can matter more than the code, so two turns in a row are one pair where there are
+    enough of them.
+    """
+    turns = [log(first / second) for first, second in zip(before, after, strict=True)]
+    pairs = balanced(turns)
+    low, high = resampled(pairs) if len(turns) >= FEW else seen(pairs)
+    return Ratio(exp(median(pairs)), exp(low), exp(high), len(turns))
+
+
+def balanced(turns: list[float]) -> list[float]:
+    if len(turns) < 2 * FEW:
+        return turns
+    return [(first + second) / 2 for first, second in zip(turns[::2], turns[1::2], strict=False)]
+
+
+def resampled(pairs: list[float]) -> tuple[float, float]:
     draw = random.Random(0)
     medians = sorted(median(draw.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
-    low, high = medians[round(0.025 * RESAMPLES)], medians[round(0.975 * RESAMPLES) - 1]
-    return Ratio(exp(median(pairs)), exp(low), exp(high), len(pairs))
+    return medians[round(0.025 * RESAMPLES)], medians[round(0.975 * RESAMPLES) - 1]
+
+
+def seen(pairs: list[float]) -> tuple[float, float]:
+    """From the lowest to the highest, and wider where these are too few to be 95 %."""
+    if len(pairs) == 1:
+        return pairs[0] - UNKNOWN, pairs[0] + UNKNOWN
+    spread = T.get(len(pairs), 0.0) * stdev(pairs) / sqrt(len(pairs))
+    return min(*pairs, fmean(pairs) - spread), max(*pairs, fmean(pairs) + spread)
 
 
 def joined(ratios: Sequence[Ratio]) -> Ratio:

@@ -81,7 +81,7 @@ def measure_now(name: str, python: str) -> int:
 
 
 def row_of(verdict: Verdict) -> dict[str, Any]:
-    """What is kept of a verdict: counts and rulings, which hold on every machine, and the guard time, which does not."""
+    """What is kept of a verdict: counts and the ruling, which hold on every machine, and the guard time."""
     counted = ("equivalence", "breaks", "fullgraph", "recompiles", "host reads", "moves")
     return {
         "torch": verdict.environment["torch"],

@@ -121,7 +121,9 @@ def test_the_worker_hides_none_of_the_users_modules(tmp_path: Path) -> None:
     """`record`, `timing` and the like are names of the worker's own files, and of many users' too."""
     (tmp_path / "record.py").write_text("mine = True\n")
     (tmp_path / "scenario.py").write_text(
-        "import record\nassert record.mine\n\ndef build(device):\n    return abs\n\ndef cases(device, seed):\n    return [(-1,)]\n"
+        "import record\nassert record.mine\n\n"
+        "def build(device):\n    return abs\n\n"
+        "def cases(device, seed):\n    return [(-1,)]\n"
     )
     scenario = {"kind": "file", "target": str(tmp_path / "scenario.py"), "capture": "", "imports": [str(tmp_path)]}
     settings = {"device": "cpu", "roots": [str(tmp_path)]}

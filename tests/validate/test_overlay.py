@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -13,8 +15,8 @@ SETUP = """
 import base64, json, sys
 sys.path.insert(0, {root!r})
 from validate.worker.overlay import lay_over
-files = json.loads({files!r})
-lay_over({{p: None if data is None else base64.b64encode(data.encode()).decode() for p, data in files.items()}}, {keep!r})
+encode = lambda data: None if data is None else base64.b64encode(data.encode()).decode()
+lay_over({{path: encode(data) for path, data in json.loads({files!r}).items()}}, {keep!r})
 sys.path.insert(0, {tree!r})
 """
 
@@ -27,10 +29,11 @@ except ValueError:
 """
 
 
-def run(tree: Path, files: dict[str, str | None], code: str) -> subprocess.CompletedProcess[str]:
+def run(tree: Path, files: Mapping[str, str | None], code: str) -> subprocess.CompletedProcess[str]:
     laid = json.dumps({str(tree / path): data for path, data in files.items()})
-    program = SETUP.format(root=str(ROOT), files=laid, tree=str(tree), keep=str(tree / "overlay.json")) + code
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tree, check=False)
+    with tempfile.TemporaryDirectory() as scratch:
+        program = SETUP.format(root=str(ROOT), files=laid, tree=str(tree), keep=f"{scratch}/overlay.json") + code
+        return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tree, check=False)
 
 
 def test_the_overlay_wins_over_the_disk(tmp_path: Path) -> None:
@@ -87,3 +90,87 @@ def test_a_declared_encoding_is_respected(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_bytes(b"# -*- coding: latin-1 -*-\nx = '\xe9'\n")
     files: dict[str, str | None] = {"m.py": "# -*- coding: utf-8 -*-\nx = 'ü'\n"}
     assert run(tmp_path, files, "import m; print(ascii(m.x))").stdout == "'\\xfc'\n"
+
+
+def test_a_file_is_laid_over_under_all_its_names(tmp_path: Path) -> None:
+    package = tmp_path / "pkg"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "m.py").write_text("x = 1\n")
+    code = f"sys.path.insert(0, {str(package)!r}); import m, pkg.m; print(m.x, pkg.m.x, m is pkg.m)"
+    assert run(tmp_path, {"pkg/m.py": "x = 2\n"}, code).stdout == "2 2 False\n"
+
+
+def test_relative_imports_see_the_overlay(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "pkg"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from .inner import x\n")
+    (package / "inner.py").write_text("x = 1\n")
+    code = f"sys.path.insert(0, {str(tmp_path / 'src')!r}); import pkg; print(pkg.x)"
+    assert run(tmp_path, {"src/pkg/inner.py": "x = 2\n"}, code).stdout == "2\n"
+
+
+def test_a_package_that_loses_its_file_is_still_a_namespace(tmp_path: Path) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text("raise RuntimeError\n")
+    (tmp_path / "pkg" / "m.py").write_text("x = 1\n")
+    assert run(tmp_path, {"pkg/__init__.py": None}, "import pkg.m; print(pkg.m.x)").stdout == "1\n"
+
+
+def test_a_folder_that_is_only_in_the_overlay_is_a_namespace(tmp_path: Path) -> None:
+    assert run(tmp_path, {"a/b/m.py": "x = 5\n"}, "import a.b.m; print(a.b.m.x)").stdout == "5\n"
+
+
+def test_a_module_that_became_a_package_is_one_of_them_on_each_side(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("x = 'module'\n")
+    shown = run(tmp_path, {"m.py": None, "m/__init__.py": "x = 'package'\n"}, "import m; print(m.x)")
+    assert shown.stdout == "package\n"
+
+
+def test_what_is_gone_here_is_found_further_down_the_path(tmp_path: Path) -> None:
+    """As Python would, if the first of two were not there."""
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "installed" / "m.py").write_text("x = 'installed'\n")
+    (tmp_path / "m.py").write_text("x = 'here'\n")
+    code = f"sys.path.append({str(tmp_path / 'installed')!r}); import m; print(m.x)"
+    assert run(tmp_path, {"m.py": None}, code).stdout == "installed\n"
+
+
+def test_an_installed_copy_does_not_win_over_the_tree(tmp_path: Path) -> None:
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "installed" / "m.py").write_text("x = 'installed'\n")
+    code = f"sys.path.append({str(tmp_path / 'installed')!r}); import m; print(m.x)"
+    assert run(tmp_path, {"m.py": "x = 'fresh'\n"}, code).stdout == "fresh\n"
+
+
+def test_a_file_that_is_run_as_a_script_is_laid_over(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("x = 1\n")
+    code = f"import runpy; print(runpy.run_path({str(tmp_path / 'm.py')!r})['x'])"
+    assert run(tmp_path, {"m.py": "x = 2\n"}, code).stdout == "2\n"
+
+
+def test_a_python_that_is_started_sees_the_overlay(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("x = 1\n")
+    code = "import subprocess; print(subprocess.check_output([sys.executable, '-c', 'import m; print(m.x)']).decode())"
+    assert run(tmp_path, {"m.py": "x = 2\n"}, code).stdout.strip() == "2"
+
+
+def test_a_python_that_is_started_still_has_its_own_customization(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import builtins\nbuiltins.mine = 7\n")
+    code = (
+        "import os, subprocess; os.environ['PYTHONPATH'] += os.pathsep + os.getcwd(); "
+        "print(subprocess.check_output([sys.executable, '-c', 'print(mine)']).decode())"
+    )
+    assert run(tmp_path, {}, code).stdout.strip() == "7"
+
+
+def test_a_process_that_multiprocessing_spawns_sees_the_overlay(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("def f(x):\n    return x + 1\n")
+    code = "import m, multiprocessing as mp; print(mp.get_context('spawn').Pool(1).map(m.f, [1]))"
+    assert run(tmp_path, {"m.py": "def f(x):\n    return x + 2\n"}, code).stdout == "[3]\n"
+
+
+def test_lines_are_shown_after_the_cache_was_cleared(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("x = 1\n")
+    code = "import m, linecache; linecache.clearcache(); print(linecache.getline(m.__file__, 1))"
+    assert run(tmp_path, {"m.py": "x = 2\n"}, code).stdout.strip() == "x = 2"

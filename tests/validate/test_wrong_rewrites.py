@@ -86,8 +86,12 @@ WRONG = {
     "lost gradient": ("y = self.lin(x) * scale", "y = self.lin(x).detach() * scale", "output"),
     "list instead of a tensor": ('"last": y[-1]', '"last": y[-1].tolist()', "output['last']"),
     "comparison that is not strict": ("y > 0", "y >= y.max()", "output['mask']"),
-    "the last element only": ("y = self.lin(x) * scale", "y = self.lin(x) * scale\n        y = torch.cat([y[:-1], y[-1:] + 1e-6])", "output"),
-}  # fmt: skip
+    "the last row only": (
+        "y = self.lin(x) * scale",
+        "y = self.lin(x) * scale; y = torch.cat([y[:-1], y[-1:] + 1e-6])",
+        "output",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -39,7 +39,7 @@ class Finder(importlib.abc.MetaPathFinder):
 
     def find_file(self, fullname: str, bases: Sequence[str]) -> Any:
         """A module or a package, in the first folder that has one on this side."""
-        for base, file in ((base, file) for base in bases for file in files_of(base)):
+        for base, file in [(folder, file) for folder in bases for file in files_of(folder)]:
             real = os.path.realpath(file)
             if real in self.fresh or (os.path.isfile(real) and real not in self.gone):
                 inside = [base] if file.endswith("__init__.py") else None

@@ -13,6 +13,8 @@ import time
 from .strays import end_strays
 
 PAUSE = 0.2
+PREFIX = "fullgraph-proof-"
+"""What the folder of a proof is called; those of its workers lie in it."""
 
 
 def stand_guard(token: str, folder: str) -> None:
@@ -57,10 +59,11 @@ def end_all(worker: int, token: str, folder: str) -> None:
     """The controller is gone: so are the worker, all that it has started, and what it has written."""
     os.kill(worker, signal.SIGKILL)
     end_strays(token)
-    shutil.rmtree(folder, ignore_errors=True)
-    for above in (os.path.dirname(folder), os.path.dirname(os.path.dirname(folder))):
-        try:
-            os.rmdir(above)
-        except OSError:
-            break
+    shutil.rmtree(folder_of_proof(folder), ignore_errors=True)
     os.killpg(0, signal.SIGKILL)
+
+
+def folder_of_proof(folder: str) -> str:
+    """The folder above a worker's own that belongs to the proof as a whole, if there is one."""
+    above = os.path.dirname(os.path.dirname(folder))
+    return above if os.path.basename(above).startswith(PREFIX) else folder

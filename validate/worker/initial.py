@@ -36,7 +36,7 @@ class Initial:
         with warnings.catch_warnings():  # tells `warnings` that the filters are others
             pass
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
         for number, handler in self.handlers.items():
             if signal.getsignal(number) is not handler and handler is not None:
                 signal.signal(number, handler)

@@ -28,7 +28,7 @@ SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "overlay_site")
 
 
 def lay_over(files: dict[str, str | None], keep: str = "") -> Files:
-    """Install the overlay, given in base64, for the rest of this process; and by way of the file `keep` in its children."""
+    """Install the overlay, given in base64, for the rest of this process; the file `keep` gives it to its children."""
     known = {os.path.realpath(path): None if data is None else base64.b64decode(data) for path, data in files.items()}
     sys.dont_write_bytecode = True
     replace_reading(known)

@@ -1,4 +1,4 @@
-"""Processes that user code has started and that left the worker's session: they are known by a variable they inherit."""
+"""Processes that user code has started and that left the worker's session: a variable that they inherit tells them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROUNDS = 5
 
 
 def end_strays(token: str) -> None:
-    """Kill every process that has the variable with this value, except this one. Where there is no /proc, none is found."""
+    """Kill every process that has the variable with this value, but not this one. Without a /proc none is found."""
     for _ in range(ROUNDS):
         found = find_strays(token)
         for pid in found:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 from typing import Any
 
@@ -10,10 +12,19 @@ import torch
 from . import device, graphs, syncs
 from .errors import UserError
 from .ran import Watch
+from .test_plugin import Seen
 
-QUIET = ("-q", "--no-header", "--assert=plain", "-p", "no:cacheprovider", "-o", "addopts=", "--capture=fd")
-"""Rewritten assertions would read test files from the disk, past the overlay; the project's own options may ask for
-several processes."""
+QUIET = (
+    "-q",
+    "--no-header",
+    "--assert=plain",  # rewritten assertions would read test files from the disk, past the overlay
+    "--capture=fd",
+    "-o",
+    "addopts=",  # the project's own may ask for several processes
+    *(part for name in ("cacheprovider", "faulthandler", "randomly") for part in ("-p", f"no:{name}")),
+)
+WELL = (0, 1, 5)
+"""Exit codes of pytest: all passed, some failed, none found. Others say that it was stopped or did not even begin."""
 
 
 class TestStages:
@@ -34,10 +45,8 @@ class TestStages:
     def open(self) -> dict[str, Any]:
         with self.watch.on():
             seen = self.run_tests("--collect-only")
-        if seen.broken:
-            raise UserError(f"{self.target} does not import: {seen.broken[0]}", "import")
         if not seen.collected:
-            raise UserError(f"pytest finds no test in {self.target}")
+            raise UserError(f"pytest finds no test in {self.target}: {seen.last_words}")
         notices = ["the tests choose their devices themselves; what they compile is counted, the rest runs as it is"]
         return {
             "cases": seen.collected,
@@ -51,8 +60,9 @@ class TestStages:
     def eager(self) -> dict[str, Any]:
         """Run the tests and keep what each one did."""
         self.device.reset_peak()
-        records = self.run_tests().records()
+        seen = self.run_tests()
         peak = self.device.peak_bytes()
+        records = seen.records(masked=self.temporary)
         file = os.path.join(self.scratch, "eager.pt")
         torch.save(records, file)
         failed = [kept for kept in records if kept["exception"]]
@@ -60,6 +70,7 @@ class TestStages:
             "file": file,
             "raised": [kept["case"] for kept in failed],
             "exceptions": [" ".join(kept["exception"][:2]) for kept in failed],
+            "skipped": seen.skipped,
             "mutated": False,
             "random": False,
             "opaque": [],
@@ -78,82 +89,28 @@ class TestStages:
             self.run_tests()
         return {**seen.as_json(), "fullgraph": None, "fullgraph_reason": ""}
 
-    def prepare(
-        self, kind: str, leave_out: list[str], fresh_arguments: bool, compiles_itself: bool
-    ) -> dict[str, Any]:
+    def prepare(self, kind: str, leave_out: list[str], fresh_arguments: bool, compiles_itself: bool) -> dict[str, Any]:
         return {"seconds": self.run_tests().seconds, "around": 0.0}
 
     def block(self, kind: str, passes: int) -> float:
         return sum(self.run_tests().seconds for _ in range(passes)) / passes
+
+    @property
+    def temporary(self) -> str:
+        """Where the tests find their `tmp_path`."""
+        return os.path.join(self.scratch, "tmp")
 
     def run_tests(self, *options: str) -> Seen:
         try:
             import pytest
         except ImportError as error:
             raise UserError(f"no pytest beside this torch ({error}); install it there, or give a file") from error
-        seen = Seen()
-        pytest.main([self.target, *QUIET, *options], plugins=[seen])
+        seen, said = Seen(), io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            code = pytest.main([self.target, *QUIET, f"--basetemp={self.temporary}", *options], plugins=[seen])
+        seen.said = said.getvalue()
+        if seen.broken:
+            raise UserError(f"{self.target} does not import: {seen.broken[0]}", "import")
+        if int(code) not in WELL:
+            raise UserError(f"pytest cannot run {self.target}: {seen.last_words}")
         return seen
-
-
-class Seen:
-    """A pytest plugin that keeps what every test did."""
-
-    def __init__(self) -> None:
-        self.collected: list[str] = []
-        self.broken: list[str] = []
-        self.seconds = 0.0
-        self.tests: dict[str, dict[str, Any]] = {}
-
-    def pytest_collection_finish(self, session: Any) -> None:
-        self.collected = [item.nodeid for item in session.items]
-
-    def pytest_collectreport(self, report: Any) -> None:
-        if report.failed:
-            lines = [line for line in str(report.longrepr).splitlines() if line.startswith("E ")]
-            self.broken.append((lines or str(report.longrepr).splitlines() or ["?"])[-1].lstrip("E "))
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        kept = self._test(report.nodeid)
-        kept["outcomes"].append(f"{report.when} {report.outcome}")
-        if report.when == "call":
-            self.seconds += report.duration
-            kept["stdout"] = report.capstdout
-        if report.failed and not kept["exception"]:
-            crash = getattr(report.longrepr, "reprcrash", None)
-            text = crash.message if crash else str(report.longrepr)
-            kept["exception"] = [report.when, text, str(report.longrepr)]
-
-    def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str, location: Any) -> None:
-        if nodeid:
-            kind = warning_message.category.__name__
-            self._test(nodeid)["warnings"].append([kind, str(warning_message.message), warning_message.filename])
-
-    def _test(self, name: str) -> dict[str, Any]:
-        fresh: dict[str, Any] = {"outcomes": [], "exception": None, "stdout": "", "warnings": []}
-        return self.tests.setdefault(name, fresh)
-
-    def records(self) -> list[dict[str, Any]]:
-        """What happened, in the shape in which all cases are compared."""
-        nothing: dict[str, list[Any]] = {
-            "inputs": [],
-            "args": [],
-            "state": [],
-            "grads": [],
-            "rng": [],
-            "logs": [],
-            "opaque": [],
-        }
-        return [
-            {
-                **nothing,
-                "case": name,
-                "output": [("outcome", "str", "; ".join(kept["outcomes"]))],
-                "warnings": kept["warnings"],
-                "exception": kept["exception"],
-                "stdout": kept["stdout"],
-                "mutated": False,
-                "random": False,
-            }
-            for name, kept in self.tests.items()
-        ]

@@ -22,7 +22,7 @@ def enter():  # type: ignore[no-untyped-def]
 
 
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
-if "FULLGRAPH_OVERLAY" in os.environ and sys.version_info >= (3, 9):  # noqa: UP036
+if "FULLGRAPH_OVERLAY" in os.environ and sys.version_info >= (3, 9):
     try:
         enter()  # type: ignore[no-untyped-call]
     except Exception:

@@ -1,0 +1,107 @@
+"""Why nothing can be decided although both sides ran: each adds a doubt or a notice to the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from validate.exercised import never_ran
+from validate.judge import IDLE, Evidence
+from validate.model import Difference, Sides
+
+SEVERAL = 5
+"""Names that are worth telling of a longer list."""
+
+
+def doubt_raising(evidence: Evidence, eager: Mapping[str, Any]) -> None:
+    """Code that only ever fails shows nothing of what it does."""
+    if all(len(told["raised"]) == len(evidence.after.cases) for told in eager.values()):
+        why = eager["after"]["exceptions"][0].strip().splitlines()[0]
+        evidence.doubt("cases", f"every case raises, before and after: {why}; give cases that run")
+
+
+def doubt_tests(evidence: Evidence, eager: Mapping[str, Any]) -> None:
+    """A test that fails on both sides tells nothing about the change, and neither does one that is skipped."""
+    told = eager["after"]
+    failed, skipped = told["raised"], told["skipped"]
+    if len({*failed, *skipped}) == len(evidence.after.cases):
+        why = told["exceptions"][0] if failed else "skipped"
+        evidence.doubt("tests", f"no test passes, before and after: {why}")
+        return
+    for what, names in (("fails", failed), ("is skipped", skipped)):
+        if names:
+            evidence.notices.append(f"{what} before and after: {', '.join(names[:SEVERAL])}")
+
+
+def doubt_opaque(evidence: Evidence, eager: Mapping[str, Any]) -> None:
+    places = [place for told in eager.values() for place in told["opaque"]]
+    if places:
+        case, path, kind = places[0]
+        more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+        evidence.doubt(
+            "comparable",
+            f"{case}: {path} is a {kind}, which cannot be compared{more}; "
+            "give the scenario a `state(obj, output)` that returns what counts",
+        )
+
+
+def doubt_unstable(evidence: Evidence, unstable: Sequence[Difference]) -> None:
+    """What differs from itself tells nothing about the change, where the sides differ in it too."""
+    if {one.path for one in unstable} & {one.path for one in evidence.differences}:
+        evidence.differences = []
+        one = unstable[0]
+        evidence.doubt(
+            "repeatable",
+            f"{one.case}: {one.path} differs each time that the same code runs: {one.first} / {one.second}; "
+            "let the scenario seed it or leave it out",
+        )
+
+
+def doubt_inputs(evidence: Evidence, drifted: Sequence[Difference]) -> None:
+    """Stages that are given other arguments cannot be compared."""
+    if drifted:
+        one = drifted[0]
+        evidence.doubt(
+            "repeatable",
+            f"{one.case}: cases() gives other arguments each time that it is called ({one.path}: {one.first} / "
+            f"{one.second}); seed it by its argument `seed`, and keep nothing between two calls",
+        )
+
+
+def doubt_stale(evidence: Evidence, side: str, stale: Sequence[str]) -> None:
+    """What reads a changed file from the disk runs the wrong code on one of the sides."""
+    if stale:
+        evidence.doubt(
+            "overlay",
+            f"{side}: {', '.join(stale[:SEVERAL])} ran as on the disk and not as on this side: "
+            "it was read as a file, not imported; let the scenario import it",
+        )
+
+
+def doubt_idle(evidence: Evidence, sides: Sides) -> None:
+    """Lines that never ran prove nothing: of all changed places it is a doubt, of some a notice."""
+    idle, places = never_ran(sides, {"before": evidence.before.ran, "after": evidence.after.ran})
+    if not idle:
+        return
+    named = ", ".join(f"{place.path}:{place.first} ({place.side})" for place in idle[:SEVERAL])
+    if len(idle) == places:
+        evidence.doubt(IDLE, f"the scenario never runs what was changed: {named}")
+    else:
+        evidence.notices.append(f"{len(idle)} of {places} changed places never ran: {named}")
+
+
+def doubt_late(evidence: Evidence, stage: str, limit: float) -> None:
+    if stage:
+        evidence.doubt(
+            "time", f"the time limit of {limit:.0f} s was over in the stage {stage}; --time-limit gives more"
+        )
+
+
+def doubt_compiling(evidence: Evidence, options: Mapping[str, Any]) -> None:
+    """Neither side compiles, and what would ask less of it."""
+    fewer = [
+        *(["leave out --fullgraph"] if options.get("fullgraph") else []),
+        *(["--backend eager asks less"] if options.get("backend") != "eager" else []),
+    ]
+    advice = "; ".join(["", *fewer])
+    evidence.doubt("compiles", f"neither side compiles: {evidence.compile_failures['after']}{advice}")
