@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -46,8 +47,10 @@ def doubt_opaque(evidence: Evidence, eager: Mapping[str, Any]) -> None:
 
 
 def doubt_unstable(evidence: Evidence, unstable: Sequence[Difference]) -> None:
-    """What differs from itself tells nothing about the change, where the sides differ in it too."""
-    if {one.path for one in unstable} & {one.path for one in evidence.differences}:
+    """What differs from itself tells nothing about the change: differences count where the same code is the same."""
+    shaky = {channel_of(one) for one in unstable}
+    steady = [one for one in evidence.differences if channel_of(one) not in shaky]
+    if evidence.differences and not steady:
         evidence.differences = []
         one = unstable[0]
         evidence.doubt(
@@ -55,6 +58,13 @@ def doubt_unstable(evidence: Evidence, unstable: Sequence[Difference]) -> None:
             f"{one.case}: {one.path} differs each time that the same code runs: {one.first} / {one.second}; "
             "let the scenario seed it or leave it out",
         )
+    else:
+        evidence.differences = steady
+
+
+def channel_of(difference: Difference) -> str:
+    """`output` of `output[0]['loss']`."""
+    return re.split(r"\W", difference.path, maxsplit=1)[0]
 
 
 def doubt_inputs(evidence: Evidence, drifted: Sequence[Difference]) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from .errors import UserError
+from .settings import can_take, read_settings
 
 HOW = "a case is a tuple of positional arguments, a dict of keyword arguments, or SimpleNamespace(name, args, kwargs)"
 
@@ -50,7 +51,7 @@ class Subject:
     @property
     def replaces_output(self) -> bool:
         """Whether the scenario's `state` reads the output itself, so that the output need not be comparable."""
-        return self.reader is not None and len(inspect.signature(self.reader).parameters) > 1
+        return self.reader is not None and can_take(inspect.signature(self.reader), 2)
 
 
 class Source:
@@ -82,13 +83,10 @@ class FileSource(Source):
         for name in ("build", "cases"):
             if not callable(getattr(self.module, name, None)):
                 raise UserError(f"{path} has no function `{name}`; `fullgraph scenario new` writes a file that has")
-        given = vars(self.module)
-        self.options = dict(given.get("compile_options") or {})
-        tolerance = dict(given.get("tolerance") or {})
-        self.rtol, self.atol = tolerance.get("rtol"), tolerance.get("atol")
-        self.exact = bool(given.get("exact", True))
-        self.backward = bool(given.get("backward", True))
-        self.seed = int(given.get("seed", 0))
+        given = read_settings(self.module, path)
+        self.options, self.reader = given.compile_options, given.state
+        self.rtol, self.atol = given.tolerance.get("rtol"), given.tolerance.get("atol")
+        self.exact, self.backward, self.seed = given.exact, given.backward, given.seed
 
     def build(self, device: torch.device) -> Subject:
         seed_all(self.seed)
@@ -99,8 +97,8 @@ class FileSource(Source):
         cases = self.ask("cases", device, self.seed)
         named = [self.case(number, given) for number, given in enumerate(iterate(self.path, cases), 1)]
         if not named:
-            raise UserError(f"{self.path}: cases() gave no case")
-        return Subject(call, owner_of(call), named, self.options, getattr(self.module, "state", None))
+            raise UserError(f"{self.path}: cases() gave no case; {HOW}")
+        return Subject(call, owner_of(call), told_apart(named), self.options, self.reader)
 
     def ask(self, name: str, *args: Any) -> Any:
         try:
@@ -115,8 +113,9 @@ class FileSource(Source):
         if isinstance(given, dict):
             return Case(name, (), given)
         if isinstance(given, SimpleNamespace):
-            args, kwargs = tuple(getattr(given, "args", ())), dict(getattr(given, "kwargs", {}))
-            return Case(str(getattr(given, "name", name)), args, kwargs)
+            args, kwargs = getattr(given, "args", ()), getattr(given, "kwargs", {})
+            if isinstance(args, (tuple, list)) and isinstance(kwargs, dict):
+                return Case(str(getattr(given, "name", name)), tuple(args), kwargs)
         raise UserError(f"{self.path}: {name} is {type(given).__name__}; {HOW}")
 
 
@@ -175,6 +174,16 @@ def iterate(path: str, cases: Any) -> list[Any]:
         return list(cases)
     except Exception as error:
         raise UserError(f"{path}: cases() failed: {told(error, path)}") from error
+
+
+def told_apart(cases: list[Case]) -> list[Case]:
+    """With a number behind a name that several have."""
+    seen: dict[str, int] = {}
+    for case in cases:
+        seen[case.name] = seen.get(case.name, 0) + 1
+        if seen[case.name] > 1:
+            case.name += f" ({seen[case.name]})"
+    return cases
 
 
 def owner_of(call: Any) -> Any:

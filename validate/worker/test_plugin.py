@@ -32,10 +32,13 @@ class Seen:
 
     @property
     def last_words(self) -> str:
-        """The first line in which pytest itself names an error, or the last it said."""
+        """The line in which pytest itself names an error, or the last that it said."""
         lines = [line.strip() for line in self.said.splitlines() if line.strip()]
-        errors = [line for line in lines if line.startswith(("E ", "ERROR", "INTERNALERROR> E", "!!!"))]
-        return (errors or lines[-1:] or ["it says nothing"])[0].removeprefix("INTERNALERROR> ").lstrip("E ")
+        telling = [
+            [line for line in lines if line.startswith(start)] for start in ("INTERNALERROR>", "E ", "ERROR", "!")
+        ]
+        found = next((some[-1] for some in telling if some), lines[-1] if lines else "it says nothing")
+        return found.replace("INTERNALERROR> ", "").removeprefix("E ").strip("! ")
 
     def pytest_collection_finish(self, session: Any) -> None:
         self.collected = [item.nodeid for item in session.items]
@@ -43,7 +46,7 @@ class Seen:
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             lines = [line for line in str(report.longrepr).splitlines() if line.startswith("E ")]
-            self.broken.append((lines or str(report.longrepr).splitlines() or ["?"])[-1].lstrip("E "))
+            self.broken.append((lines or str(report.longrepr).splitlines() or ["?"])[-1].removeprefix("E ").strip())
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         kept = self._test(report.nodeid)

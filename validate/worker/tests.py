@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import time
 from typing import Any
 
 import torch
 
-from . import device, graphs, syncs
+from . import compiling, device, graphs, syncs
 from .errors import UserError
 from .ran import Watch
 from .test_plugin import Seen
@@ -78,9 +79,10 @@ class TestStages:
         }
 
     def syncs(self) -> dict[str, Any]:
-        with self.watch.on():
-            self.run_tests()
-        counted = syncs.count_syncs(self.run_tests, self.device, self.settings["roots"])
+        with compiling.eagerly():
+            with self.watch.on():
+                self.run_tests()
+            counted = syncs.count_syncs(self.run_tests, self.device, self.settings["roots"])
         return {**counted, "ran": self.watch.as_json(), "stale": sorted(self.watch.stale)}
 
     def graphs(self) -> dict[str, Any]:
@@ -90,7 +92,10 @@ class TestStages:
         return {**seen.as_json(), "fullgraph": None, "fullgraph_reason": ""}
 
     def prepare(self, kind: str, leave_out: list[str], fresh_arguments: bool, compiles_itself: bool) -> dict[str, Any]:
-        return {"seconds": self.run_tests().seconds, "around": 0.0}
+        """All of a run takes time, although only that of the tests counts."""
+        started = time.perf_counter()
+        self.run_tests()
+        return {"seconds": time.perf_counter() - started, "around": 0.0}
 
     def block(self, kind: str, passes: int) -> float:
         return sum(self.run_tests().seconds for _ in range(passes)) / passes
