@@ -20,7 +20,7 @@ from validate.capture_problems import explain, how_it_ended, notices
 from validate.capture_session import Session, session_beside
 from validate.model import ValidateError
 
-SITE = Path(__file__).parent / "worker" / "capture_site"
+SITE = Path(__file__).parent / "worker" / "capturing" / "capture_site"
 PAUSE = 0.1
 """Seconds between two looks at the session."""
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from validate.model import Outcome, ValidateError
-from validate.worker.strays import VARIABLE, end_strays
+from validate.worker.process.strays import VARIABLE, can_find_strays, end_strays
 
 MAIN = Path(__file__).parent / "worker" / "main.py"
 CLEARED = (
@@ -170,12 +170,12 @@ class Worker:
         return Outcome("crash", stage, f"the process died ({name_end(code)})\n{words}".strip())
 
     def kill(self) -> None:
-        """End the process and everything in its session."""
+        """End the process and everything that it has started. The number of one that is gone may be another's now."""
         with suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            else:
+            if not hasattr(os, "killpg"):
                 self.process.kill()
+            elif self.process.returncode is None or not can_find_strays():
+                os.killpg(self.process.pid, signal.SIGKILL)
         end_strays(self.token)
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):

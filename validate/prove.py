@@ -18,7 +18,7 @@ from validate.model import Break, Declared, Graph, Scenario, Settings, Sides, Sy
 from validate.pair import COLD_STARTS, SIDES, Pair, Progress
 from validate.speed import Stopwatch
 from validate.statistics import ratio_of
-from validate.worker.guard import PREFIX
+from validate.worker.process.guard import PREFIX
 
 THEIR_FAULT = ("scenario", "import", "device", "torch")
 """Refusals that concern the scenario and not the change, when both sides give them."""
@@ -42,6 +42,8 @@ def prove(
         raise ValidateError("before and after are the same: there is nothing to prove")
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as folder:
         proof = Proof(scenario, changed, settings, declared, progress, Path(folder), cache)
+        if len(changed.paths()) < len(sides.paths()):
+            proof.evidence.notices.append("the scenario was changed, too: both sides run it as it is on the disk")
         proof.run()
     evidence = proof.evidence
     ruling, reasons = judge(evidence)

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from validate.capture_session import Session, file_for
-from validate.worker import capture as watcher
-from validate.worker import captured, watching
+from validate.worker.capturing import capture as watcher
+from validate.worker.capturing import captured, watching
 
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")
 PATIENCE = 120

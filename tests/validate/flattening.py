@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tests.validate.recording import stored
-from validate.worker.closeness import Rule
-from validate.worker.flatten import flatten
-from validate.worker.leaf import Leaf
-from validate.worker.trees import Found, find_differences
+from validate.worker.recording.closeness import Rule
+from validate.worker.recording.flatten import flatten
+from validate.worker.recording.leaf import Leaf
+from validate.worker.recording.trees import Found, find_differences
 
 EXACT = Rule(True)
 

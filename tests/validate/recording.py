@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from validate.worker.compare import compare
-from validate.worker.device import Device
-from validate.worker.record import record_case
+from validate.worker.devices.device import Device
+from validate.worker.recording.compare import compare
+from validate.worker.recording.record import record_case
 from validate.worker.subject import Case, Subject, owner_of
 
 

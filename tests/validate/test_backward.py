@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from validate.worker import backward
+from validate.worker.devices import backward
 
 Program = Callable[[Tensor, Tensor], Tensor]
 

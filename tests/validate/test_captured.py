@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tests.validate.capturing import Recorder, load_module
-from validate.worker import captured
+from validate.worker.capturing import captured
 from validate.worker.errors import UserError
 
 MODULE = """

@@ -17,7 +17,7 @@ import torch
 
 from tests.validate.recording import differences, places, record
 from validate.model import Difference
-from validate.worker.compare import compare, compare_files
+from validate.worker.recording.compare import compare, compare_files
 
 LOOSE: dict[str, Any] = {"between": "before", "exact": False}
 

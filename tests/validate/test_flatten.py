@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 from tests.validate.flattening import EXACT, found, leaves, opaque
 from tests.validate.values import VALUES, Angry, Color, ModelOutput, Number, Point, Settings, Slotted
-from validate.worker.flatten import Flattener, describe, flatten, tensors_in
-from validate.worker.trees import find_differences
+from validate.worker.recording.flatten import Flattener, describe, flatten, tensors_in
+from validate.worker.recording.trees import find_differences
 
 
 @pytest.mark.filterwarnings("ignore")

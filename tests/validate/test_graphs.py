@@ -18,7 +18,8 @@ from torch import nn
 from tests.validate import graph_programs as programs
 from tests.validate.graph_programs import line_of
 from validate import model
-from validate.worker import breaks, dynamo, frames, graphs, guards, places
+from validate.worker.graphs import breaks, dynamo, frames, guards, places
+from validate.worker.graphs import counting as graphs
 
 FILE = str(Path(programs.__file__).resolve())
 

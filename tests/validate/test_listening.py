@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from tests.validate.recording import record
-from validate.worker.record import silenced
+from validate.worker.recording.record import silenced
 
 # Standard output
 

@@ -17,8 +17,8 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 from tests.validate.recording import places, record
-from validate.worker.device import Device
-from validate.worker.record import record_case, seed_all
+from validate.worker.devices.device import Device
+from validate.worker.recording.record import record_case, seed_all
 from validate.worker.subject import Case, Subject
 
 ONES = torch.ones(3)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.validate.counted_programs import ask
-from validate.worker import device, second
+from validate.worker.devices import device, second
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def answer() -> Any:
     return ask("""
     import torch
     from tests.validate import device_programs
-    from validate.worker import device, memory
+    from validate.worker.devices import device, memory
 
     def attempt(run):
         try:
@@ -99,7 +99,8 @@ def test_compiled_code_follows_from_one_device_to_the_other() -> None:
     import torch
     from types import SimpleNamespace as Case
     from tests.validate.reading_programs import Normalizer
-    from validate.worker import device, graphs
+    from validate.worker.devices import device
+    from validate.worker.graphs import counting as graphs
 
     device.choose("second")
     answer = {}

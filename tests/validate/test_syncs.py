@@ -12,8 +12,8 @@ import torch
 
 from tests.validate import counted_programs, reading_programs
 from tests.validate.counted_programs import FILE, expect, tidy
-from validate.worker import device, syncs
-from validate.worker.hosts import OneMemory
+from validate.worker.devices import device, syncs
+from validate.worker.devices.hosts import OneMemory
 
 CPU = device.Device()
 HERE = str(Path(__file__).resolve().parent)

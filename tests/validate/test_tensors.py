@@ -13,8 +13,8 @@ from torch.testing._internal.logging_tensor import LoggingTensor
 from torch.testing._internal.two_tensor import TwoTensor
 
 from tests.validate.flattening import found, kinds, leaves
-from validate.worker.flatten import describe, flatten
-from validate.worker.surroundings import read_surroundings
+from validate.worker.recording.flatten import describe, flatten
+from validate.worker.recording.surroundings import read_surroundings
 
 
 class Tagged(torch.Tensor):

@@ -59,7 +59,9 @@ class Desk:
 
         What it needs itself is imported before the user's folders stand on sys.path.
         """
-        from . import initial, overlay, ran, stages, tests
+        from . import stages
+        from .process import initial, overlay, ran
+        from .pytests import stages as tests
 
         laid = overlay.lay_over(files, os.path.join(scratch, "overlay.json"))
         sys.path[:0] = scenario["imports"]
@@ -79,7 +81,7 @@ class Desk:
 
     def compare(self, pairs: list[dict[str, Any]]) -> list[Any]:
         """Compare files of records, pair by pair. Asked of a process in which no user code has run."""
-        from .compare import compare_files
+        from .recording.compare import compare_files
 
         return [compare_files(pair.pop("first"), pair.pop("second"), **pair) for pair in pairs]
 

@@ -20,8 +20,8 @@ PACKAGE = "_fullgraph_worker"
 
 def main() -> None:
     load_package(os.path.dirname(os.path.abspath(__file__)))
-    token = os.environ[importlib.import_module(PACKAGE + ".strays").VARIABLE]
-    importlib.import_module(PACKAGE + ".guard").stand_guard(token, sys.argv.pop())
+    token = os.environ[importlib.import_module(PACKAGE + ".process.strays").VARIABLE]
+    importlib.import_module(PACKAGE + ".process.guard").stand_guard(token, sys.argv.pop())
     requests, answers = take_over_streams()
     desk = importlib.import_module(PACKAGE + ".desk")
     office, own = desk.Desk(), os.getpid()

@@ -8,9 +8,12 @@ from typing import Any
 
 import torch
 
-from . import compiling, device, graphs, record, syncs, timing
+from . import compiling, timing
+from .devices import device, syncs
 from .errors import UserError
-from .ran import Watch
+from .graphs import counting
+from .process.ran import Watch
+from .recording import record
 from .subject import Case, Source, Subject, read_source
 
 
@@ -89,7 +92,7 @@ class Stages:
         """Compile without a backend, and count graphs, breaks, recompiles and guards."""
         with self.device.active(), record.silenced():
             dynamic = self.options.get("dynamic")
-            counted = graphs.count_graphs(self.build(), self.run_case, dynamic=dynamic, rebuild=self.build)
+            counted = counting.count_graphs(self.build(), self.run_case, dynamic=dynamic, rebuild=self.build)
         self.compiles_itself = bool(counted["compiles_itself"])
         return counted
 

@@ -123,14 +123,14 @@ class CaptureSource(Source):
     """A function with the arguments of calls that were stored in a real run."""
 
     def __init__(self, target: str, calls: str) -> None:
-        from . import captured
+        from .capturing import captured
 
         super().__init__()
         self.calls = calls
         self.function = captured.resolve(target)[0]
 
     def build(self, device: torch.device) -> Subject:
-        from . import captured
+        from .capturing import captured
 
         seed_all(self.seed)
         calls = captured.load_calls(self.calls, str(device))
@@ -141,7 +141,7 @@ class CaptureSource(Source):
         return Subject(self.function, None, cases)
 
     def notices(self, device: torch.device) -> list[str]:
-        from . import captured
+        from .capturing import captured
 
         return captured.notices_of(self.calls, str(device))
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from . import compiling, record
+from . import compiling
+from .recording import record
 from .subject import Case, Subject
 
 STEADY = 5

@@ -15,10 +15,10 @@ PACKAGE = "_fullgraph_overlay"
 
 def enter():  # type: ignore[no-untyped-def]
     package = type(sys)(PACKAGE)
-    package.__path__ = [os.path.dirname(HERE)]
+    package.__path__ = [os.path.dirname(os.path.dirname(HERE))]
     sys.modules[PACKAGE] = package
-    __import__(PACKAGE + ".overlay")
-    sys.modules[PACKAGE + ".overlay"].inherit()
+    __import__(PACKAGE + ".process.overlay")
+    sys.modules[PACKAGE + ".process.overlay"].inherit()
 
 
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]

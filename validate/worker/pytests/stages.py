@@ -10,10 +10,12 @@ from typing import Any
 
 import torch
 
-from . import compiling, device, graphs, syncs
-from .errors import UserError
-from .ran import Watch
-from .test_plugin import Seen
+from .. import compiling
+from ..devices import device, syncs
+from ..errors import UserError
+from ..graphs import counting
+from ..process.ran import Watch
+from .plugin import Seen
 
 QUIET = (
     "-q",
@@ -87,7 +89,7 @@ class TestStages:
 
     def graphs(self) -> dict[str, Any]:
         torch._dynamo.reset()
-        with graphs.watching() as seen:
+        with counting.watching() as seen:
             self.run_tests()
         return {**seen.as_json(), "fullgraph": None, "fullgraph_reason": ""}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .leaf import mask_addresses
+from ..recording.leaf import mask_addresses
 
 NOTHING: dict[str, Any] = {
     **{name: [] for name in ("inputs", "args", "state", "surroundings", "aliases", "grads", "modes", "rng", "logs")},

@@ -19,7 +19,7 @@ import torch
 if TYPE_CHECKING:
     Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
-OWN = os.path.dirname(os.path.realpath(__file__))
+OWN = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 TORCH = os.path.dirname(os.path.realpath(torch.__file__))
 PYTHON = sorted({os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")})
 INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")

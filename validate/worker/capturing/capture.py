@@ -133,7 +133,7 @@ class Watch:
 
     def look(self, names: dict[str, Any], is_final: bool = False) -> None:
         """Find the function in these globals. It may be bound anew, by a decorator or to its compiled form."""
-        from .errors import UserError
+        from ..errors import UserError
         from .naming import MISSING, find, look_up
         from .wanted import Wanted
 

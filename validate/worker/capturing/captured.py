@@ -20,8 +20,8 @@ from typing import Any, Callable
 
 import torch
 
+from ..errors import UserError
 from . import naming
-from .errors import UserError
 from .modes import flags_set, modes_set
 from .modes import restore_random as restore_states
 

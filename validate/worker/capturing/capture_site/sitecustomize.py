@@ -13,10 +13,10 @@ PACKAGE = "_fullgraph_worker"
 
 def enter():  # type: ignore[no-untyped-def]
     package = type(sys)(PACKAGE)
-    package.__path__ = [os.path.dirname(HERE)]
+    package.__path__ = [os.path.dirname(os.path.dirname(HERE))]
     sys.modules[PACKAGE] = package
-    __import__(PACKAGE + ".capture")
-    sys.modules[PACKAGE + ".capture"].enter(os.environ["FULLGRAPH_CAPTURE"])
+    __import__(PACKAGE + ".capturing.capture")
+    sys.modules[PACKAGE + ".capturing.capture"].enter(os.environ["FULLGRAPH_CAPTURE"])
 
 
 def tell_version():  # type: ignore[no-untyped-def]

@@ -28,6 +28,10 @@ def find_strays(token: str) -> list[int]:
     return [pid for pid in list_processes() if pid != os.getpid() and wanted in read_environment(pid)]
 
 
+def can_find_strays() -> bool:
+    return bool(read_environment(os.getpid()))
+
+
 def list_processes() -> list[int]:
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]

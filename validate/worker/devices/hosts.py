@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .places import TORCH, is_below, real_path
+from ..graphs.places import TORCH, is_below, real_path
 from .reads import tensors_in
 
 HOST_BOUND = tuple(os.path.join(TORCH, part) for part in ("optim", os.path.join("utils", "data")))

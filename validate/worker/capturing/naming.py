@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .errors import UserError
+from ..errors import UserError
 
 GENERATORS = 0x20 | 0x80 | 0x100 | 0x200
 """Flags of code that runs only when somebody asks for its next value: generators, coroutines and both in one."""

@@ -16,9 +16,9 @@ import torch
 from torch import overrides
 from torch.utils import _python_dispatch
 
+from ..graphs.places import INSTALLED, is_below, is_ours, is_pythons, is_users, real_path
 from .hosts import Devices, OneMemory
 from .interception import Calls, Operators, Watcher, allow_operators_with_functions, in_backward
-from .places import INSTALLED, is_below, is_ours, is_pythons, is_users, real_path
 from .replaced import replaced
 
 SYNCHRONIZING = ("_cuda_synchronize", "_accelerator_synchronizeDevice")

@@ -1,0 +1,1 @@
+"""Devices, real and made up, and what the host reads of them."""

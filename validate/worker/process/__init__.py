@@ -1,0 +1,1 @@
+"""What holds for a whole process: the overlay, lines that ran, how it begins and ends."""
