@@ -96,7 +96,7 @@ def load(folder: Path, target: str, code: str) -> str:
     """What a fresh process prints that has loaded a capture as `calls`, with the function as `function`."""
     setup = (
         "import sys; sys.path[:0] = [ROOT, FOLDER]\n"
-        "from validate.worker import captured\n"
+        "from validate.worker.capturing import captured\n"
         "function, is_method = captured.resolve(TARGET)\n"
         "calls = captured.load_calls(FILE, 'cpu')\n"
     )

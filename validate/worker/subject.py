@@ -103,6 +103,8 @@ class FileSource(Source):
     def ask(self, name: str, *args: Any) -> Any:
         try:
             return getattr(self.module, name)(*args)
+        except (MemoryError, torch.OutOfMemoryError):
+            raise
         except (Exception, SystemExit) as error:
             raise UserError(f"{self.path}: {name}() failed: {told(error, self.path)}") from error
 
@@ -194,6 +196,8 @@ def owner_of(call: Any) -> Any:
 
 def told(error: BaseException, path: str) -> str:
     """An error in one line, with the deepest line that is not torch's or Python's own."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{type(error).__name__}: {error.msg} ({error.filename}:{error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith(("<", OWN_FOLDER, TORCH_FOLDER))]
     place = f" ({own[-1].filename}:{own[-1].lineno})" if own else ""

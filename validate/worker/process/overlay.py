@@ -15,13 +15,12 @@ import linecache
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Optional
 
 from .finder import Finder
 
-if TYPE_CHECKING:
-    Files = dict[str, bytes | None]
-    """By real path: the bytes that win over the disk; None is no file there."""
+Files = dict[str, Optional[bytes]]
+"""By real path: the bytes that win over the disk; None is no file there."""
 
 VARIABLE = "FULLGRAPH_OVERLAY"
 SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "overlay_site")
