@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -39,7 +40,7 @@ def changed_places(sides: Sides) -> list[Place]:
 
 def places_in(sides: Sides, path: str) -> Iterator[Place]:
     texts = {"before": text_of(sides.before.get(path)), "after": text_of(sides.after.get(path))}
-    lines = {side: text.splitlines() for side, text in texts.items()}
+    lines = {side: lines_in(text) for side, text in texts.items()}
     trees = {side: parsed(text) for side, text in texts.items()}
     matcher = SequenceMatcher(None, lines["before"], lines["after"], autojunk=False)
     for tag, *bounds in matcher.get_opcodes():
@@ -96,6 +97,11 @@ def enclosing(tree: ast.Module, first: int, last: int) -> ast.FunctionDef | ast.
 
 def is_code(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def lines_in(text: str) -> list[str]:
+    """As Python counts them: a form feed ends no line."""
+    return re.split(r"\r\n|\r|\n", text)
 
 
 def text_of(raw: bytes | None) -> str:

@@ -221,7 +221,7 @@ def environment() -> dict[str, str]:
 def python_of(given: str, root: Path) -> str:
     """The user's interpreter: the one given, of the active environment, of the project's own, or one that has torch."""
     if given:
-        return given
+        return os.path.abspath(given) if os.path.dirname(given) else shutil.which(given) or given
     for folder in (os.environ.get("VIRTUAL_ENV"), os.environ.get("CONDA_PREFIX"), root / ".venv", root / "venv"):
         if folder:
             for name in ("bin/python", "Scripts/python.exe", "python.exe"):

@@ -180,7 +180,7 @@ class Pair:
             for side in order(turn):
                 self.progress("cold start", f"{side}, {turn + 1} of up to {COLD_STARTS}")
                 seconds = self.one(side, "cold", **given)
-                if seconds is None:
+                if not seconds:
                     return {}
                 taken[side].append(seconds)
             ratio = ratio_of(taken["before"], taken["after"])
@@ -209,7 +209,8 @@ class Pair:
             for side in order(turn):
                 self.progress(kind, f"block {turn + 1}")
                 block = self.one(side, "block", kind=kind, passes=passes)
-                if block is None:
+                if not block:
+                    self.gaps += [f"{kind}, {side}: the clock stands still"] if block is not None else []
                     return {}
                 taken[side].append(block)
             if not self.settings.repeat and is_enough(taken, until, confirms):

@@ -164,6 +164,8 @@ def run_file(path: str) -> ModuleType:
     sys.modules["fullgraph_scenario"] = module
     try:
         spec.loader.exec_module(module)
+    except MemoryError:
+        raise
     except (Exception, SystemExit) as error:
         raise UserError(f"{path} does not import: {told(error, path)}", "import") from error
     return module

@@ -85,7 +85,7 @@ def find_bytes(known: Files, path: str, read: Callable[[], bytes]) -> bytes:
 def remember_lines(path: str, data: bytes) -> list[str]:
     """Tracebacks, `inspect` and Dynamo show the lines that run. Without a time an entry is never checked again."""
     try:
-        lines = importlib.util.decode_source(data).splitlines(keepends=True)
+        lines = io.StringIO(importlib.util.decode_source(data)).readlines()
     except (SyntaxError, UnicodeDecodeError):
         return []
     linecache.cache[path] = (len(data), None, lines, path)
