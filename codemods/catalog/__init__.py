@@ -1,1 +1,1 @@
-"""One file per codemod; adding a file here (and its fixtures folder) is all that a new one takes."""
+"""One file per codemod, in a folder for its subject; adding a file (and its fixtures folder) is all a new one takes."""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from codemods import FullgraphError, Project
-from codemods.catalog.disable_compile import DisableCompile
+from codemods.catalog.graphs.disable_compile import DisableCompile
 from codemods.module import Module
 from codemods.source import decode
 from codemods.syntax.torch_version import oldest_torch

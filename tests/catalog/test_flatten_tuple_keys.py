@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemods import Finding, Project, Safety
-from codemods.catalog.flatten_tuple_keys import FlattenTupleKeys
+from codemods.catalog.keys.flatten_tuple_keys import FlattenTupleKeys
 from codemods.rewrite.find import find
 from tests.cases import Case, all_cases, apply
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from codemods.catalog.iterate_constant_keys import IterateConstantKeys
+from codemods.catalog.keys.iterate_constant_keys import IterateConstantKeys
 from codemods.model import SourceError
 from tests.cases import Case, all_cases, apply
 

@@ -1,0 +1,1 @@
+"""Mixed precision: where autocast begins and ends."""

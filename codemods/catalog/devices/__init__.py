@@ -1,0 +1,1 @@
+"""Tensors that are on another device than the code that uses them."""

@@ -1,0 +1,1 @@
+"""What splits a graph, or asks torch to compile by names that have moved."""

@@ -1,0 +1,1 @@
+"""Dicts with keys that guards have to check."""

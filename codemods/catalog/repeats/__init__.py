@@ -1,0 +1,1 @@
+"""Work that is done again and again with the same result."""
