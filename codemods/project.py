@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from codemods.model import SourceError
 from codemods.module import Module
 from codemods.source import Source, decode
+
+ANSWER = TypeVar("ANSWER")
 
 
 class Project:
@@ -30,10 +33,19 @@ class Project:
         self._modules: dict[str, Module | SourceError] = {}
         self._packages: dict[Path, bool] = {}
         self._folders: dict[str, list[str]] = {}
+        self._worked_out: dict[Any, Any] = {}
 
     def laid_over(self, texts: Mapping[str, bytes]) -> Project:
         """The same project with other bytes in some files."""
         return Project(self.root, self.files, {**self.overlay, **texts})
+
+    def worked_out(self, what: Hashable, work_out: Callable[[], ANSWER]) -> ANSWER:
+        """An answer about the whole project, kept as long as the project is."""
+        self.was_asked = True
+        if what not in self._worked_out:
+            self._worked_out[what] = work_out()
+        answer: ANSWER = self._worked_out[what]
+        return answer
 
     # One file
 

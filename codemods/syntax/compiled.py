@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
-from weakref import WeakKeyDictionary
 
 from codemods.model import SourceError
 from codemods.module import Function, Module
@@ -92,15 +91,9 @@ class CompiledCode:
         return self.entries.get((module.path, module.symbol(function)))
 
 
-_KNOWN: WeakKeyDictionary[Project, CompiledCode] = WeakKeyDictionary()
-
-
 def compiled_code(project: Project) -> CompiledCode:
     """What the project compiles; worked out once for each project, and only from files that speak of compiling."""
-    project.was_asked = True
-    if project not in _KNOWN:
-        _KNOWN[project] = explore(project)
-    return _KNOWN[project]
+    return project.worked_out(CompiledCode, lambda: explore(project))
 
 
 def explore(project: Project) -> CompiledCode:

@@ -1,0 +1,200 @@
+"""Calls that are known by name: what they leave alone, what they change, and whose parts they return."""
+
+from __future__ import annotations
+
+PURE_BUILTINS = {
+    *(
+        "abs",
+        "all",
+        "any",
+        "ascii",
+        "bin",
+        "bool",
+        "bytes",
+        "callable",
+        "chr",
+        "complex",
+        "dict",
+        "divmod",
+        "enumerate",
+    ),
+    *("filter", "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex", "id", "int", "isinstance"),
+    *("issubclass", "iter", "len", "list", "map", "max", "min", "oct", "ord", "pow", "range", "repr", "reversed"),
+    *("round", "set", "slice", "sorted", "str", "sum", "super", "tuple", "type", "zip"),
+}
+"""They give back what they were asked for; `getattr` and the like are taken as the reads that they look like."""
+
+OUTPUTS = {"print", "input", "open", "breakpoint"}
+"""They change nothing of the program, but asking once is not asking twice."""
+
+REFLECTION = {"setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__import__"}
+
+PURE_MODULES = {
+    *("abc", "bisect", "cmath", "collections", "copy", "dataclasses", "decimal", "enum", "fnmatch", "fractions"),
+    *("functools", "hashlib", "itertools", "json", "math", "numbers", "operator", "re", "statistics", "string"),
+    *("struct", "textwrap", "torch", "typing", "numpy", "contextlib"),
+}
+"""Their functions return something new, unless another table here says otherwise."""
+
+OUTPUT_MODULES = {"logging", "warnings", "time", "datetime", "random", "sys", "os", "secrets", "uuid", "wandb", "tqdm"}
+"""What they change is not part of the program's own objects; but each call counts."""
+
+CHANGES_ARGUMENT = {
+    *("random.shuffle", "heapq.heappush", "heapq.heappop", "heapq.heapify", "heapq.heapreplace", "heapq.heappushpop"),
+    *("bisect.insort", "bisect.insort_left", "bisect.insort_right", "numpy.copyto", "numpy.put", "numpy.fill_diagonal"),
+    *("operator.setitem", "operator.delitem", "operator.iadd"),
+}
+
+UNSETTLED = {
+    *(
+        "rand",
+        "randn",
+        "randint",
+        "randperm",
+        "normal",
+        "bernoulli",
+        "multinomial",
+        "poisson",
+        "rand_like",
+        "randn_like",
+    ),
+    *("randint_like", "dropout", "empty", "empty_like", "empty_strided", "manual_seed", "seed", "initial_seed"),
+    *("synchronize", "compile", "set_default_dtype", "set_default_device", "set_grad_enabled", "load", "save"),
+    *(
+        "checkpoint",
+        "backward",
+        "grad",
+        "vmap",
+        "cond",
+        "while_loop",
+        "set_num_threads",
+        "set_float32_matmul_precision",
+    ),
+}
+"""Functions of torch that draw, set, save or run what they are given: never a pure read."""
+
+RUNS_ARGUMENT = {"checkpoint", "vmap", "cond", "while_loop", "grad", "backward"}
+"""Functions of torch that run code of the caller's."""
+
+LOG_METHODS = {"debug", "info", "warning", "warning_once", "error", "critical", "exception"}
+
+MUTATORS = {
+    *("add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem", "popleft"),
+    *("push", "put", "remove", "reverse", "rotate", "setdefault", "sort", "update", "add_module", "register_buffer"),
+    *("register_parameter", "register_module", "load_state_dict", "zero_grad", "fill", "resize", "setflags"),
+    *("difference_update", "intersection_update", "symmetric_difference_update", "subtract"),
+}
+"""Methods that change what they are called on, unless the project defines the method."""
+
+ALSO_TENSOR = {"add", "subtract", "put", "reverse", "sort", "resize"}
+"""Of these, methods of tensors too, where they return something new."""
+
+READERS = {
+    *("abs", "all", "allclose", "amax", "amin", "aminmax", "any", "argmax", "argmin", "argsort", "bfloat16", "bmm"),
+    *(
+        "bool",
+        "ceil",
+        "chunk",
+        "clamp",
+        "clone",
+        "contiguous",
+        "copy",
+        "cos",
+        "count",
+        "cpu",
+        "cuda",
+        "cumsum",
+        "detach",
+    ),
+    *("diff", "dim", "div", "double", "element_size", "endswith", "eq", "equal", "exp", "expand", "expand_as", "find"),
+    *("flatten", "flip", "float", "floor", "format", "gather", "ge", "get", "get_device", "gt", "half", "index", "int"),
+    *(
+        "index_select",
+        "is_complex",
+        "is_contiguous",
+        "is_floating_point",
+        "isdigit",
+        "isfinite",
+        "isinf",
+        "isnan",
+        "item",
+    ),
+    *("items", "join", "keys", "le", "log", "log_softmax", "logsumexp", "long", "lower", "lstrip", "lt", "masked_fill"),
+    *("masked_select", "matmul", "max", "mean", "median", "min", "mm", "mul", "narrow", "ndimension", "ne", "neg"),
+    *("nelement", "new_full", "new_ones", "new_tensor", "new_zeros", "nonzero", "norm", "numel", "numpy", "partition"),
+    *(
+        "permute",
+        "pow",
+        "prod",
+        "ravel",
+        "reciprocal",
+        "relu",
+        "repeat",
+        "replace",
+        "reshape",
+        "rfind",
+        "round",
+        "rstrip",
+    ),
+    *(
+        "rsqrt",
+        "scatter",
+        "select",
+        "sigmoid",
+        "sign",
+        "sin",
+        "size",
+        "softmax",
+        "split",
+        "splitlines",
+        "sqrt",
+        "square",
+    ),
+    *("squeeze", "startswith", "std", "stride", "strip", "sub", "sum", "t", "tanh", "tile", "title", "to", "tolist"),
+    *(
+        "topk",
+        "transpose",
+        "tril",
+        "triu",
+        "type",
+        "type_as",
+        "unbind",
+        "unique",
+        "unsqueeze",
+        "upper",
+        "values",
+        "var",
+    ),
+    *("view", "view_as", "where", "is_cuda", "data_ptr", "parameters", "named_parameters", "buffers", "named_buffers"),
+    *("modules", "named_modules", "children", "named_children", "state_dict", "isdisjoint", "issubset", "issuperset"),
+    *(
+        "union",
+        "intersection",
+        "difference",
+        "most_common",
+        "as_posix",
+        "exists",
+        "is_file",
+        "is_dir",
+        "encode",
+        "decode",
+    ),
+}
+"""Methods of tensors, modules, strings and containers that only read, unless the project defines the method."""
+
+VIEWS = {
+    *("view", "view_as", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute", "expand", "expand_as"),
+    *("narrow", "select", "unbind", "chunk", "split", "detach", "t", "contiguous", "to", "cpu", "cuda", "float", "get"),
+    *("half", "double", "long", "int", "bool", "values", "items", "keys", "setdefault", "pop", "popitem", "numpy"),
+    *("ravel", "type", "type_as", "bfloat16", "parameters", "named_parameters", "buffers", "named_buffers", "modules"),
+    *("named_modules", "children", "named_children", "state_dict", "diagonal", "unfold", "real", "imag"),
+}
+"""Methods whose result may be, or hold, a part of what they are called on."""
+
+VIEW_ATTRIBUTES = {"T", "mT", "H", "mH", "data", "real", "imag"}
+
+SAME_ITEMS = {"enumerate", "filter", "iter", "list", "map", "max", "min", "next", "reversed", "sorted", "tuple", "zip"}
+"""Builtins whose result holds items of their arguments."""
+
+ATOMIC = {"int", "float", "bool", "str", "bytes", "complex", "None", "torch.device", "torch.dtype", "torch.Size"}
+"""Classes of values that nothing can change."""
