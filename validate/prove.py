@@ -109,6 +109,11 @@ class Proof:
     def is_pytest(self) -> bool:
         return self.scenario.kind == "pytest"
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the scenario's code is ever compiled; a training loop is not."""
+        return bool(self.opened.get("compiled", True))
+
     def run(self) -> None:
         with self.comparing, self.pair("first") as pair:
             self.environment = self.greet(pair)
@@ -129,6 +134,8 @@ class Proof:
             return [self.count_reads, self.count_graphs]
         if self.is_pytest:
             return [self.compare_eager, self.count_reads, self.count_graphs, self.measure_speed]
+        if not self.is_compiled:
+            return [self.compare_eager, self.count_reads, self.measure_speed]
         return [self.compare_eager, self.count_reads, self.count_graphs, self.compare_compiled, self.measure_speed]
 
     def pair(self, name: str, seed: int = 0) -> Pair:
@@ -169,6 +176,8 @@ class Proof:
             self.environment.update(told["environment"], compile=told.get("options", {}))
             self.evidence.notices += told["notices"]
             self.opened = told
+        if not self.is_compiled:
+            self.evidence.notices.append("not compiled: the scenario says that this code never is")
         self.evidence.is_valueless = bool(self.environment.get("is_fake"))
 
     def compare_eager(self, pair: Pair) -> None:
@@ -271,7 +280,8 @@ class Proof:
         if self.environment.get("is_untimed"):
             return
         stopwatch = self.stopwatch()
-        for kind in ["eager"] if self.is_pytest or self.evidence.compile_failures else ["eager", "compiled"]:
+        is_plain = self.is_pytest or not self.is_compiled or self.evidence.compile_failures
+        for kind in ["eager"] if is_plain else ["eager", "compiled"]:
             if pair.is_whole:
                 stopwatch.time(pair, kind)
 

@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from tests.validate.in_process import differ, opened, record
+from tests.validate.proofs import prove_texts
+from validate.model import Ruling
 from validate.worker.compiling import choose_options
 from validate.worker.recording.compare import compare_files
 
@@ -219,3 +221,31 @@ def test_arguments_that_are_changed_or_used_up_are_made_anew(tmp_path: Path) -> 
     assert not record(tmp_path / "b", "def f(x, scale=1.0):\n    return x + 1\n", CALLED)["mutated"]
     iterated = CALLED.replace("torch.arange(1.0, 4.0)", "iter([1, 2])")
     assert record(tmp_path / "c", "def f(x, scale=1.0):\n    return sum(x)\n", iterated)["mutated"]
+
+
+def test_a_loop_that_is_never_compiled_is_compared_and_counted_as_it_is(tmp_path: Path) -> None:
+    before = """
+        def read(x):
+            return [x[i].item() for i in range(3)]
+    """
+    after = """
+        def read(x):
+            return x[:3].tolist()
+    """
+    scenario = """
+        import torch
+        from module import read
+
+        compiled = False
+
+        def build(device):
+            return read
+
+        def cases(device, seed):
+            return [(torch.arange(4.0),)]
+    """
+    verdict = prove_texts(tmp_path, before, after, scenario, repeat=3)
+    assert verdict.ruling is Ruling.PROVEN
+    assert (verdict.before.graphs, verdict.after.breaks, verdict.after.compiled_s) == (None, None, ())
+    assert [reason.name for reason in verdict.reasons if reason.tendency == "better"][0] == "host reads"
+    assert any("never is" in notice for notice in verdict.notices)

@@ -11,7 +11,19 @@ from validate.drafting.library import Definition, Functions, Library, Module
 from validate.drafting.parameters import Parameter, parameters_of
 from validate.model import ValidateError
 
-RESERVED = {"build", "cases", "state", "torch", "device", "seed", "tolerance", "exact", "backward", "compile_options"}
+RESERVED = {
+    "build",
+    "cases",
+    "state",
+    "torch",
+    "device",
+    "seed",
+    "tolerance",
+    "exact",
+    "backward",
+    "compile_options",
+    "compiled",
+}
 """Names that a scenario file has of its own."""
 
 

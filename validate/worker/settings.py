@@ -19,6 +19,7 @@ class FileSettings(NamedTuple):
     tolerance: dict[str, float]
     exact: bool
     backward: bool
+    compiled: bool
     seed: int
     state: Callable[..., Any] | None
 
@@ -29,6 +30,7 @@ def read_settings(module: ModuleType, path: str) -> FileSettings:
     check(path, "tolerance", given["tolerance"], dict, "a dict with rtol, atol or both")
     check(path, "exact", given["exact"], bool, "True or False")
     check(path, "backward", given["backward"], bool, "True or False")
+    check(path, "compiled", given["compiled"], bool, "True or False")
     check(path, "seed", given["seed"], int, "a whole number")
     check_keys(path, "compile_options", given["compile_options"] or {}, OPTIONS)
     check_keys(path, "tolerance", given["tolerance"] or {}, ("rtol", "atol"))
@@ -39,6 +41,7 @@ def read_settings(module: ModuleType, path: str) -> FileSettings:
         dict(given["tolerance"] or {}),
         given["exact"] is not False,
         given["backward"] is not False,
+        given["compiled"] is not False,
         given["seed"] or 0,
         check_state(path, given["state"]),
     )

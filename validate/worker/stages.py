@@ -48,6 +48,7 @@ class Stages:
             "environment": self.device.describe(),
             "options": {key: value for key, value in options.items() if value is not None},
             "exact": self.source.exact,
+            "compiled": self.source.compiled,
             "rtol": self.source.rtol,
             "atol": self.source.atol,
             "notices": [*notices, *self.source.notices(self.device.torch_device)],

@@ -63,6 +63,7 @@ class Source:
         self.atol: float | None = None
         self.exact = True
         self.backward = True
+        self.compiled = True
         self.seed = 0
 
     def build(self, device: torch.device) -> Subject:
@@ -87,6 +88,7 @@ class FileSource(Source):
         self.options, self.reader = given.compile_options, given.state
         self.rtol, self.atol = given.tolerance.get("rtol"), given.tolerance.get("atol")
         self.exact, self.backward, self.seed = given.exact, given.backward, given.seed
+        self.compiled = given.compiled
 
     def build(self, device: torch.device) -> Subject:
         seed_all(self.seed)
