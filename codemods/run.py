@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from codemods.codemod import Codemod
-from codemods.model import Change, Edit, Finding, Span
+from codemods.model import Change, Finding
 from codemods.project import Project
+from codemods.rewrite.again import met_again
 from codemods.rewrite.atomic import is_writable
 from codemods.rewrite.find import FileResult, find
 from codemods.rewrite.journal import Journal, Run
-from codemods.rewrite.plan import OVERLAPS, identity, plan, touched
+from codemods.rewrite.order import Disagreement, disagreements
+from codemods.rewrite.plan import OVERLAPS, plan, touched
 from codemods.rewrite.scan import Progress, scan
 from codemods.rewrite.walk import Tree, matching
 
@@ -53,6 +55,7 @@ class Round:
     results: Sequence[FileResult]
     change: Change
     run: Run | None
+    disagreements: tuple[Disagreement, ...] = ()
 
 
 Scanner = Callable[[Tree], list[FileResult]]
@@ -84,7 +87,8 @@ def fix(
     for _ in range(ROUNDS):
         planner = partial(plan_unchanged, project=project, codemods=codemods, tree=tree)
         change = settle(planner(chosen), planner, project)
-        yield Round(results, change, write(change) if change.applied else None)
+        clashing = tuple(disagreements(change, project, codemods))
+        yield Round(results, change, write(change) if change.applied else None, clashing)
         waiting = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
         if not change.applied or not waiting:
             return
@@ -105,38 +109,6 @@ def plan_unchanged(chosen: Sequence[Finding], project: Project, codemods: Sequen
     lost = [(f, f"{min(stale & {*f.paths()})} has changed since it was looked at") for f in chosen if f not in kept]
     rest = plan_unchanged(kept, project, codemods, tree)
     return replace(rest, left_out=(*rest.left_out, *lost))
-
-
-def met_again(waiting: Sequence[Finding], found: Sequence[Finding], edits: Iterable[Edit]) -> tuple[Finding, ...]:
-    """The findings that were chosen before, as they are now; none where others that were declined look the same."""
-    again: list[Finding] = []
-    left = list(waiting)
-    for finding in filter(lambda finding: finding.is_fixable, found):
-        mine = [other for other in left if is_same(other, finding, edits)]
-        rivals = [other for other in found if mine and other.is_fixable and is_same(mine[0], other, edits)]
-        if mine and len(rivals) <= sum(is_same(other, finding, edits) for other in waiting):
-            left.remove(mine[0])
-            again.append(replace(finding, key=mine[0].key))
-    return tuple(again)
-
-
-def is_same(earlier: Finding, now: Finding, edits: Iterable[Edit]) -> bool:
-    """Whether a finding is an earlier one after some edits: the same in words, and where that one has gone."""
-    here = [edit for edit in edits if edit.path == earlier.path]
-    return identity(earlier) == identity(now) and moved(earlier.span, here).overlaps(now.span)
-
-
-def moved(span: Span, edits: Sequence[Edit]) -> Span:
-    """Where the text of a span stands after the edits, together with all that was written over a part of it."""
-    over = [edit for edit in edits if edit.span.overlaps(span)]
-    start = min([span.start, *(edit.span.start for edit in over)])
-    end = max([span.end, *(edit.span.end for edit in over)])
-    earlier = [edit for edit in edits if edit.span.end <= start]
-    return Span(start + growth(earlier), end + growth(earlier) + growth(over))
-
-
-def growth(edits: Iterable[Edit]) -> int:
-    return sum(len(edit.new_text) - (edit.span.end - edit.span.start) for edit in edits)
 
 
 def filtered(results: Sequence[FileResult], wanted: Filter) -> list[FileResult]:

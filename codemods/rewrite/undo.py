@@ -38,7 +38,7 @@ def taken_back(runs: Sequence[Run]) -> dict[int, set[int]]:
                 number, index = split_name(name)
                 indexes = range(sizes.get(number, 0)) if index is None else [index]
                 undone.setdefault(number, set()).update(indexes)
-    return undone
+    return {number: indexes for number, indexes in undone.items() if indexes}
 
 
 def split_name(name: str) -> tuple[int, int | None]:
@@ -99,10 +99,10 @@ def steps_back(journal: Journal, names: Sequence[str]) -> Iterator[Step]:
     runs = journal.runs()
     for name in names:
         check_name(name, journal, runs)
-    exact = {path: (left, found) for path, left, found in as_before_undo(journal, names)}
-    yield from ((path, left, found) for path, (left, found) in exact.items())
     future = Run(runs[-1].number + 1, "undo", "", "", (), (), tuple(names))
     now, then = taken_back(runs), taken_back([*runs, future])
+    exact = {path: (left, found) for path, left, found in as_before_undo(journal, names, then)}
+    yield from ((path, left, found) for path, (left, found) in exact.items())
     for run in reversed(runs):
         gone, going = now.get(run.number, set()), then.get(run.number, set())
         if run.kind != "undo" and gone != going:
@@ -125,10 +125,14 @@ def check_name(name: str, journal: Journal, runs: Sequence[Run]) -> None:
         raise FullgraphError(f"{name} has been taken back already")
 
 
-def as_before_undo(journal: Journal, names: Sequence[str]) -> Iterator[Step]:
-    """For the undo of one undo: the files that are still as it left them, and the very bytes that it found."""
+def as_before_undo(journal: Journal, names: Sequence[str], then: dict[int, set[int]]) -> Iterator[Step]:
+    """For the undo of one undo: the files that are still as it left them, and the very bytes that it found.
+
+    Only if what stands `then` is what stood when it came: another undo may have taken the same back.
+    """
     run = journal.run(split_name(names[0])[0])
-    if run.kind == "undo" and len(names) == 1:
+    earlier = taken_back([other for other in journal.runs() if other.number < run.number])
+    if run.kind == "undo" and len(names) == 1 and then == earlier:
         for path in run.paths:
             left = journal.bytes_of(run, "after", path)
             if read(journal, path) == left:

@@ -136,6 +136,7 @@ def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | N
     look = job.scanner if report.is_dry else scanner
     for done in fix_tree(job.tree, job.codemods, look, reviewer, writer_for(journal), settle):
         report.add_round(job.tree, done, reviewer.why_left)
+        report.notices += map(str, done.disagreements)
 
 
 def say_stopped(report: Report) -> int:

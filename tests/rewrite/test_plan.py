@@ -13,12 +13,13 @@ import pytest
 from codemods.codemod import Codemod
 from codemods.model import Change, Edit, Finding, Span
 from codemods.project import Project
+from codemods.rewrite.again import moved
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.plan import plan
 from codemods.rewrite.undo import undo
 from codemods.rewrite.walk import Tree, plant_trees
-from codemods.run import Filter, Round, filtered, fix, moved, scanner_for, writer_for
+from codemods.run import Filter, Round, filtered, fix, scanner_for, writer_for
 from tests.rewrite.running import findings_in, look, planned, project_of, read_files, write_files
 from tests.rewrite.sample import (
     BreakSyntax,

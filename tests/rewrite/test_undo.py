@@ -295,6 +295,15 @@ def test_an_earlier_run_on_the_same_line_is_a_conflict_until_the_later_is_gone(r
     assert read(root) == text
 
 
+def test_an_undo_taken_back_brings_nothing_back_that_another_undo_keeps_away(root: Path) -> None:
+    text = "x = old()\n"
+    write_files(root, {"a.py": text})
+    write(root, SwapCall())
+    for name in ("1", "2", "1", "3", "2"):
+        back(root, name)
+    assert read(root) == text
+
+
 # Laws
 
 

@@ -1,0 +1,62 @@
+"""Codemods that meet at one place: do they end in the same text, whichever comes first?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from codemods.codemod import Codemod
+from codemods.model import Change, Finding
+from codemods.project import Project
+from codemods.rewrite.again import met_again
+from codemods.rewrite.find import find
+from codemods.rewrite.plan import OVERLAPS, splice_all
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Two findings of different codemods. `first` was taken first: it stands further up, or comes first by name."""
+
+    first: Finding
+    second: Finding
+
+    def __str__(self) -> str:
+        first, second = self.first, self.second
+        return (
+            f"{first.codemod} ({first.path}:{first.line}) and {second.codemod} ({second.path}:{second.line}) disagree: "
+            f"one after the other they end in another text than the other way round; --ignore one of them to choose"
+        )
+
+
+def disagreements(change: Change, project: Project, codemods: Sequence[Codemod]) -> Iterator[Disagreement]:
+    """The pairs of a change's findings whose order matters, those included that had to wait for each other.
+
+    Only findings that meet are tried: their edits overlap, or begin at one point.
+    """
+    waiting = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
+    for first, second in combinations([*change.applied, *waiting], 2):
+        if first.codemod != second.codemod and meet(first, second):
+            texts = in_turn(first, second, project, codemods), in_turn(second, first, project, codemods)
+            if texts[0] != texts[1]:
+                yield Disagreement(first, second)
+
+
+def meet(first: Finding, second: Finding) -> bool:
+    """Whether two findings edit the same place, or add different lines at the same point."""
+    return first.clashes(second) or any(
+        mine.path == theirs.path and mine.span.start == theirs.span.start and mine != theirs
+        for mine in first.edits
+        for theirs in second.edits
+    )
+
+
+def in_turn(first: Finding, second: Finding, project: Project, codemods: Sequence[Codemod]) -> dict[str, bytes]:
+    """The files after one finding, and then the other if that is still found."""
+    done = splice_all([first], project)
+    later = project.laid_over(done)
+    asked = [codemod for codemod in codemods if codemod.name == second.codemod]
+    found = [finding for finding in find(later, second.path, asked).findings if finding.codemod == second.codemod]
+    again = met_again([second], found, first.edits)
+    paths = {*first.paths(), *second.paths()}
+    return {path: later.read(path) for path in paths} | splice_all(again[:1], later)
