@@ -1,5 +1,6 @@
 # Every target sets up what it needs: a fresh clone needs Python 3.11+, make and a package index.
 PYTHON ?= python3
+DEVICE ?= cpu
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -13,8 +14,8 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(STAMP)
 
-demo: $(STAMP)  ## find, diff, write, undo on a copy of the bundled training project
-	$(BIN)/python scripts/demo.py
+demo: $(STAMP)  ## the whole plan on a copy of the bundled training project; DEVICE=cuda for a GPU
+	DEVICE=$(DEVICE) $(BIN)/python scripts/demo.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
