@@ -29,6 +29,7 @@ SCENARIOS = {
     "allocate_on_device": ("scenarios/buffer.py", "second"),
     "disable_compile": ("scenarios/telemetry.py", ""),
     "hoist_invariant_construction": (POLICY, ""),
+    "isolate_telemetry": ("scenarios/verbose.py", ""),
     "warn_on_device_migration": ("scenarios/migration.py", "second"),
 }
 """What proves a codemod, where an epoch does not show it; and on which device, where it takes two to show."""

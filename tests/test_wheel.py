@@ -64,3 +64,9 @@ def test_the_wheel_brings_the_page_of_a_verdict_and_its_schema(fullgraph: Path, 
     )
     done = run(fullgraph.with_name("python"), "-c", code, cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("<!doctype html> Verdict\n", "")
+
+
+def test_the_wheel_brings_the_table_of_public_names(fullgraph: Path, tmp_path: Path) -> None:
+    code = "from codemods.topics.public_api.table import table; print(table()['torch._dynamo.disable'].new)"
+    done = run(fullgraph.with_name("python"), "-c", code, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("torch.compiler.disable\n", "")

@@ -67,8 +67,8 @@ class Sides:
 class Declared:
     """Something that a rewrite changes on purpose: everything else must stay.
 
-    `warning`: new ones, whose whole text matches the pattern. `keys`: dicts at paths that match have other keys, and
-    the same values in the same order.
+    `warning`: new ones, whose whole text matches the pattern. `lost warning`: such ones that are no longer given.
+    `keys`: dicts at paths that match have other keys, and the same values in the same order.
     """
 
     kind: str

@@ -8,10 +8,13 @@ from collections.abc import Iterable
 from codemods.module import Module
 from codemods.scopes import Binding
 from codemods.syntax.flow import last_name
-from codemods.syntax.harmless import ATOMIC, SAME_ITEMS, VIEW_ATTRIBUTES, VIEWS
+from codemods.syntax.harmless import ATOMIC, MAKES_NEW, SAME_ITEMS, VIEW_ATTRIBUTES, VIEWS
 
 Token = tuple[ast.AST | None, str]
 """A variable as (scope, name); an attribute of whatever object as (None, name)."""
+
+ANYTHING: Token = (None, "")
+"""Something that has no name here: an attribute chosen at run time, or whatever unknown code reads."""
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 FRESH = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.Lambda, ast.Slice)
@@ -28,7 +31,7 @@ def tokens_of(module: Module, node: ast.AST | None, seen: frozenset[Token] = fro
     if isinstance(node, ast.Name):
         return of_variable(module, node, seen)
     if isinstance(node, ast.Attribute):
-        own: frozenset[Token] = frozenset({(None, node.attr)})
+        own: frozenset[Token] = frozenset({ANYTHING if node.attr == "__dict__" else (None, node.attr)})
         return own | tokens_of(module, node.value, seen) if node.attr in VIEW_ATTRIBUTES else own
     if isinstance(node, (ast.Subscript, ast.Starred, ast.NamedExpr, ast.Await)):
         return tokens_of(module, node.value, seen)
@@ -61,8 +64,23 @@ def of_variable(module: Module, name: ast.Name, seen: frozenset[Token]) -> froze
     if own in seen:
         return frozenset()
     bindings = module.scopes.bindings(name)
-    values = (binding.value for binding in bindings if binding.how in ("assign", "loop"))
+    values = (value_of(binding) for binding in bindings if binding.how in ("assign", "loop"))
     return frozenset({own}) | of_all(module, values, seen | {own})
+
+
+def value_of(binding: Binding) -> ast.expr | None:
+    """What a variable is bound to, through `a, b = x, y`; the whole where it cannot be told apart."""
+    value = binding.value
+    for index in binding.path if binding.how == "assign" else ():
+        is_apart = isinstance(value, (ast.Tuple, ast.List)) and not any(map(is_starred, value.elts))
+        value = value.elts[index] if is_apart and index < len(value.elts) else value  # type: ignore[union-attr]
+        if not is_apart:
+            return value
+    return value
+
+
+def is_starred(node: ast.AST) -> bool:
+    return isinstance(node, ast.Starred)
 
 
 def of_call(module: Module, call: ast.Call, seen: frozenset[Token]) -> frozenset[Token]:
@@ -70,6 +88,9 @@ def of_call(module: Module, call: ast.Call, seen: frozenset[Token]) -> frozenset
     func = call.func
     if module.scopes.is_builtin(func, *SAME_ITEMS):
         return of_all(module, call.args, seen)
+    if module.scopes.is_builtin(func, "getattr", "vars", "globals", "locals"):
+        name = call.args[1].value if len(call.args) > 1 and isinstance(call.args[1], ast.Constant) else ""
+        return frozenset({(None, str(name))})
     if isinstance(func, ast.Name) and not module.scopes.bindings(func):
         return frozenset()
     dotted = module.resolve(func) or ""
@@ -77,6 +98,8 @@ def of_call(module: Module, call: ast.Call, seen: frozenset[Token]) -> frozenset
         return of_all(module, call.args[:1], seen) if last_name(call) in VIEWS else frozenset()
     if isinstance(func, ast.Attribute) and last_name(call) in VIEWS:
         return tokens_of(module, func.value, seen)
+    if isinstance(func, ast.Attribute) and last_name(call) in MAKES_NEW:
+        return frozenset()
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     receiver = func.value if isinstance(func, ast.Attribute) and not dotted else None
     return of_all(module, [*given, receiver], seen)
@@ -108,15 +131,15 @@ def is_private(module: Module, name: ast.Name) -> bool:
     bindings = module.scopes.bindings(name)
     if isinstance(module.scopes.of(name), (ast.Module, ast.ClassDef)) or not bindings:
         return False
-    is_new = all(binding.how == "assign" and not tokens_of(module, binding.value) for binding in bindings)
+    is_new = all(binding.how == "assign" and not tokens_of(module, value_of(binding)) for binding in bindings)
     return is_new and all(is_new_value(module, binding) for binding in bindings) and not is_handed_on(module, name)
 
 
 def is_new_value(module: Module, binding: Binding) -> bool:
     """Whether what is assigned is made here, and not by code that may keep it."""
-    value = binding.value
+    value = value_of(binding)
     if not isinstance(value, ast.Call):
-        return value is not None and not binding.path
+        return value is not None and (not binding.path or value is not binding.value)
     is_torch = (module.resolve(value.func) or "").partition(".")[0] == "torch"
     is_builtin = isinstance(value.func, ast.Name) and not module.scopes.bindings(value.func)
     return is_torch or is_builtin

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 from codemods.codemod import Unsure
 from codemods.imports import is_bound_otherwise
-from codemods.model import Edit, Span
+from codemods.model import Edit, FullgraphError, Span
 from codemods.module import Function, Module, Scope
 from codemods.syntax.assignments import assigned_values, own_nodes
 from codemods.syntax.flow import root
+from codemods.syntax.torch_version import Version, oldest_torch, read_version
 
 DISABLE = "torch.compiler.disable"
+EXISTS_SINCE, REASON_SINCE = (2, 1), (2, 8)
 DISABLERS = {
     DISABLE,
     "torch._dynamo.disable",
@@ -56,10 +59,7 @@ def is_disabler(module: Module, node: ast.AST, depth: int = 0) -> bool:
 def disable(module: Module, function: Function, reason: str = "") -> tuple[Edit, ...]:
     """The edits that put the decorator on a function, innermost; Unsure where it must not stand."""
     check_can_be_disabled(module, function)
-    spelling, imports = spell_disable(module, function)
-    if reason:
-        quote = "'" if module.text.count("'") > module.text.count('"') else '"'
-        spelling += f"(reason={quote}{reason}{quote})"
+    spelling, imports = spell_disable(module, function, reason)
     start = module.span(function).start
     # The word `def` is replaced, not only preceded: a new import may have to be inserted at the same place.
     decorated = module.replace(Span(start, start + 3), f"@{spelling}\n{module.indent(function)}def")
@@ -99,9 +99,18 @@ def check_decorator(module: Module, decorator: ast.expr) -> None:
         raise Unsure(f"{where}: only a signature; the functions that fill it do not inherit the decorator")
 
 
-def spell_disable(module: Module, function: Function) -> tuple[str, tuple[Edit, ...]]:
-    """How to write the decorator here, with the import that it may need. Torch must be imported above, for sure."""
-    above = [node for node in module.tree.body if node.lineno < function.lineno]
+def spell_disable(module: Module, statement: ast.stmt, reason: str = "") -> tuple[str, tuple[Edit, ...]]:
+    """How to write the decorator at or above a statement, with the import that it may need."""
+    spelling, imports = spell_name(module, statement)
+    if reason:
+        quote = "'" if module.text.count("'") > module.text.count('"') else '"'
+        spelling += f"(reason={quote}{reason}{quote})"
+    return spelling, imports
+
+
+def spell_name(module: Module, statement: ast.stmt) -> tuple[str, tuple[Edit, ...]]:
+    """How to write `torch.compiler.disable` there. Torch must be imported above, for sure."""
+    above = [node for node in module.tree.body if node.lineno < statement.lineno]
     loaded = [node for node in above if isinstance(node, IMPORTS) and loads_torch(module, node)]
     if not loaded:
         nodes = [node for node in module.nodes(*IMPORTS) if loads_torch(module, node)]
@@ -118,3 +127,19 @@ def spell_disable(module: Module, function: Function) -> tuple[str, tuple[Edit, 
 def loads_torch(module: Module, node: ast.Import | ast.ImportFrom) -> bool:
     names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [module.imports.origin(node)]
     return any(name.split(".")[0] == "torch" for name in names)
+
+
+def oldest_with_disable(folder: Path, given: str, option: str) -> Version:
+    """The oldest torch to write the decorator for: as given, as the project declares, else the first that has it."""
+    try:
+        declared, source = (read_version(given), f"the option {option}") if given else declared_torch(folder)
+    except ValueError as error:
+        raise FullgraphError(f"option {option}: {error}") from None
+    if declared < EXISTS_SINCE:
+        text = ".".join(map(str, declared))
+        raise Unsure(f"{source} allows torch {text}, which has no torch.compiler.disable (new in 2.1)")
+    return declared
+
+
+def declared_torch(folder: Path) -> tuple[Version, str]:
+    return oldest_torch(folder) or (EXISTS_SINCE, "")

@@ -8,7 +8,7 @@ import textwrap
 
 from codemods.imports import statement_start
 from codemods.model import Edit, Span
-from codemods.module import Function, Module, Scope
+from codemods.module import Module, Scope
 
 LITERAL = re.compile(
     r"""(?P<prefix>[rRuU]?)(?P<quotes>\"""|'''|"|')(?P<text>(?:\\.|(?!(?P=quotes)).)*)(?P=quotes)""", re.S
@@ -26,14 +26,14 @@ ENDS_IN_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\\s*\Z")
 WIDTH = 79
 
 
-def docstring_of(function: Function) -> ast.Constant | None:
+def docstring_of(function: Scope) -> ast.Constant | None:
     first = function.body[0]
     is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     value = first.value if is_text else None  # type: ignore[attr-defined]
     return value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
 
 
-def add_paragraph(module: Module, function: Function, title: str, rest: str) -> Edit | None:
+def add_paragraph(module: Module, function: Scope, title: str, rest: str) -> Edit | None:
     """The edit that adds `title rest` as a paragraph: before the first section, else at the end.
 
     A function without a docstring gets one, with the title as its first line. None where there is no one literal to
@@ -110,7 +110,7 @@ def at_the_end(module: Module, literal: re.Match[str], start: int, paragraph: st
     return module.replace(Span(end, end + len(tail)), f"\n\n{paragraph}\n{indent}")
 
 
-def make_docstring(module: Module, function: Function, title: str, rest: str) -> Edit:
+def make_docstring(module: Module, function: Scope, title: str, rest: str) -> Edit:
     """A docstring right under the header; a body on the line of the `def` moves to a line of its own."""
     first = function.body[0]
     inner = module.indent(function) + module.indent_unit

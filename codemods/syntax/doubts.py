@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from codemods.module import Module
@@ -52,3 +52,13 @@ def binding(module: Module, node: ast.AST, what: str, tokens: Iterable[Token]) -
 
 def change(module: Module, node: ast.AST, what: str, tokens: Iterable[Token]) -> Effect:
     return Effect(where(module, node), what, changes=frozenset(tokens))
+
+
+def distinct(effects: Iterable[Effect]) -> Iterator[Effect]:
+    """The first of all effects that do the same."""
+    seen: set[tuple[object, ...]] = set()
+    for effect in effects:
+        what = (effect.binds, effect.changes, effect.is_unknown, effect.is_output)
+        if what not in seen:
+            seen.add(what)
+            yield effect

@@ -179,6 +179,9 @@ READERS = {
         "encode",
         "decode",
     ),
+    *("casefold", "capitalize", "center", "expandtabs", "fromkeys", "isalnum", "isalpha", "isdecimal", "isidentifier"),
+    *("islower", "isnumeric", "isspace", "istitle", "isupper", "ljust", "removeprefix", "removesuffix", "rindex"),
+    *("rjust", "rpartition", "rsplit", "swapcase", "translate", "zfill"),
 }
 """Methods of tensors, modules, strings and containers that only read, unless the project defines the method."""
 
@@ -190,6 +193,10 @@ VIEWS = {
     *("named_modules", "children", "named_children", "state_dict", "diagonal", "unfold", "real", "imag"),
 }
 """Methods whose result may be, or hold, a part of what they are called on."""
+
+MAKES_NEW = READERS - VIEWS
+MAKES_NEW -= {"copy", "union", "intersection", "difference", "most_common", "find", "index", "replace", "partition"}
+"""Methods whose result shares nothing with what they are called on."""
 
 VIEW_ATTRIBUTES = {"T", "mT", "H", "mH", "data", "real", "imag"}
 

@@ -59,7 +59,8 @@ def is_torch_module(module: Module, func: ast.AST) -> bool:
 def imported(module: Module, call: ast.Call, dotted: str, said: str, output: list[Effect]) -> list[Effect] | None:
     package = dotted.partition(".")[0]
     targets = [keyword.value for keyword in call.keywords if keyword.arg == "out"]
-    if dotted in CHANGES_ARGUMENT or (package == "torch" and is_in_place(call)):
+    is_told = any(item.arg == "inplace" and getattr(item.value, "value", True) for item in call.keywords)
+    if dotted in CHANGES_ARGUMENT or (package == "torch" and (is_in_place(call) or is_told)):
         targets += call.args[:1]
     if targets:
         changed = frozenset().union(*(tokens_of(module, target) for target in targets))

@@ -44,14 +44,20 @@ def insert_definition(module: Module, text: str, names: set[str], imports: Seque
 
     `imports` are the edits that add such imports.
     """
-    offset = above_definitions(module, names)
+    return insert_at(module, above_definitions(module, names), text, imports)
+
+
+def insert_at(module: Module, offset: int, text: str, imports: Sequence[Edit] = (), blank: int = 2) -> tuple[Edit, ...]:
+    """A definition at the start of a line, with so many blank lines around; none above the first of a block or cell."""
     above = module.text[:offset].replace("\r\n", "\n").replace("\r", "\n")
-    blank = len(above) - len(above.rstrip("\n")) - 1 if above.strip() else 2
-    missing = "\n" * max(0, 2 - blank)
+    there = len(above) - len(above.rstrip("\n")) - 1
+    begins_cell = any(cell.start == offset for cell in getattr(module.source, "cells", ()))
+    is_first = not above.strip() or begins_cell or (blank == 1 and above.rstrip().endswith(":"))
+    missing = "" if is_first else "\n" * max(0, blank - there)
     here = [edit for edit in imports if edit.span.start == offset]
     elsewhere = [edit for edit in imports if edit.span.start != offset]
     head = "".join(edit.new_text.replace("\r\n", "\n") for edit in here)
-    return (*elsewhere, module.insert(offset, f"{head}{missing}{text}\n\n\n"))
+    return (*elsewhere, module.insert(offset, f"{head}{missing}{text}\n" + "\n" * blank))
 
 
 def above_definitions(module: Module, names: set[str]) -> int:

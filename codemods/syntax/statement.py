@@ -56,6 +56,25 @@ def add_parameter(function: cst.FunctionDef, text: str) -> cst.FunctionDef:
     return function.with_changes(params=parameters.with_changes(**{group: [*added, new]}))
 
 
+def break_parameters(function: cst.FunctionDef, indent: str, unit: str) -> cst.FunctionDef:
+    """The function with its parameters, which stand on one line, on a line of their own between the parentheses."""
+    import libcst as cst
+
+    def line(indentation: str) -> cst.ParenthesizedWhitespace:
+        return cst.ParenthesizedWhitespace(last_line=cst.SimpleWhitespace(indentation))
+
+    parameters = function.params
+    last, place = last_parameter(parameters)
+    if isinstance(parameters.star_kwarg, cst.Param):
+        last, place = parameters.star_kwarg, "star_kwarg"
+    closed = last.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_param=line(indent))
+    old = getattr(parameters, place)
+    new = [*old[:-1], closed] if isinstance(old, (list, tuple)) else closed
+    return function.with_changes(
+        whitespace_before_params=line(indent + unit), params=parameters.with_changes(**{place: new})
+    )
+
+
 def last_parameter(parameters: cst.Parameters) -> tuple[Any, str]:
     """The parameter, `/` or `*args` that ends the list (`**kwargs` apart), and the field that holds it."""
     import libcst as cst

@@ -297,6 +297,17 @@ def test_a_declared_warning_may_come_in_addition() -> None:
     assert compare(first, first, between="eager", exact=True, declared=declared)["declared_seen"] == []
 
 
+def test_a_warning_that_is_declared_as_lost_may_be_missing() -> None:
+    declared = [["lost warning", r"old name.*", "deprecated"]]
+    first, second = record(lambda x: warn(x, "old name", "a", "old name of b"), X), record(lambda x: warn(x, "a"), X)
+    told = compare(first, second, between="eager", exact=True, declared=declared)
+    assert told["differences"] == []
+    assert told["declared_seen"] == ["lost warning: old name (deprecated)", "lost warning: old name of b (deprecated)"]
+    assert places(second, first, declared=declared) == [("warnings[0]", "warning")]
+    assert places(first, record(lambda x: warn(x), X), declared=declared) == [("warnings[1]", "warning")]
+    assert places(first, record(lambda x: warn(x, "b"), X), declared=declared) == [("warnings[1]", "warning")]
+
+
 @pytest.mark.parametrize("texts", [("a", "moves"), ("moves", "b"), ("moves",), ("moves it", "a"), ("a", "a", "moves")])
 def test_everything_else_must_match_around_a_declared_warning(texts: tuple[str, ...]) -> None:
     first, second = record(lambda x: warn(x, "a"), X), record(lambda x: warn(x, *texts), X)

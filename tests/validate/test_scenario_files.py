@@ -247,5 +247,40 @@ def test_a_loop_that_is_never_compiled_is_compared_and_counted_as_it_is(tmp_path
     verdict = prove_texts(tmp_path, before, after, scenario, repeat=3)
     assert verdict.ruling is Ruling.PROVEN
     assert (verdict.before.graphs, verdict.after.breaks, verdict.after.compiled_s) == (None, None, ())
-    assert [reason.name for reason in verdict.reasons if reason.tendency == "better"][0] == "host reads"
+    assert next(reason.name for reason in verdict.reasons if reason.tendency == "better") == "host reads"
     assert any("never is" in notice for notice in verdict.notices)
+
+
+SCALED = """
+    import torch
+    from torch import nn
+
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(2, 2)
+            nn.init.ones_(self.inner.weight)
+            {buffer}
+
+        def forward(self, x):
+            return self.inner(x) * 2.0
+"""
+RUN_SCALED = """
+    import torch
+    from module import Scaled
+
+    def build(device):
+        torch.manual_seed(0)
+        return Scaled()
+
+    def cases(device, seed):
+        return [(torch.ones(1, 2),)]
+"""
+
+
+def test_a_buffer_that_is_never_saved_is_an_attribute_and_one_that_is_saved_is_state(tmp_path: Path) -> None:
+    plain = SCALED.format(buffer="pass")
+    unsaved = SCALED.format(buffer='self.register_buffer("scale", torch.tensor(2.0), persistent=False)')
+    saved = SCALED.format(buffer='self.register_buffer("scale", torch.tensor(2.0))')
+    assert differ(tmp_path, plain, unsaved, RUN_SCALED) == []
+    assert differ(tmp_path, plain, saved, RUN_SCALED) == ["case 1: state"]

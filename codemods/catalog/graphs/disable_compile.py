@@ -9,16 +9,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding, FullgraphError
+from codemods.model import Edit, Finding
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.compiled import ReachedCall, compiled_code
-from codemods.syntax.disabled import disable, is_disabled
+from codemods.syntax.disabled import REASON_SINCE, disable, is_disabled, oldest_with_disable
 from codemods.syntax.docstrings import add_paragraph, docstring_of
-from codemods.syntax.torch_version import Version, oldest_torch, read_version
 from codemods.topics.telemetry import Evidence, evidence
 
-EXISTS_SINCE, REASON_SINCE = (2, 1), (2, 8)
 TITLE = "WARNING: Not for compiled code."
 WARNING = (
     "torch.compiler.disable keeps this function out of graphs: a call from a compiled region splits the graph there, "
@@ -127,7 +125,8 @@ class DisableCompile(Codemod):
         """The edits, and what is to be said about them; Unsure where the decorator must not stand."""
         if region := compiled_code(project).entry_of(module, function):
             raise Unsure(f"{region}: {function.name} itself is compiled")
-        has_reason = self.torch_version(project) >= REASON_SINCE
+        oldest = oldest_with_disable(project.root, self.options.torch, f"{self.name}.torch")
+        has_reason = oldest >= REASON_SINCE
         decorator = disable(module, function, (READS if seen else NAMED) if has_reason else "")
         docstring = docstring_of(function)
         if docstring and WARNS.search(str(docstring.value)):
@@ -137,20 +136,6 @@ class DisableCompile(Codemod):
             line = function.body[0].lineno
             return decorator, (f"{module.path}:{line}: the warning must be added to this text by hand",)
         return (*decorator, paragraph), ()
-
-    def torch_version(self, project: Project) -> Version:
-        """The oldest torch to write for: as told, as declared, else the first that has the decorator."""
-        if self.options.torch:
-            try:
-                declared, where = read_version(self.options.torch), "the option torch"
-            except ValueError as error:
-                raise FullgraphError(f"option {self.name}.torch: {error}") from None
-        else:
-            declared, where = oldest_torch(project.root) or (EXISTS_SINCE, "")
-        if declared < EXISTS_SINCE:
-            text = ".".join(map(str, declared))
-            raise Unsure(f"{where} allows torch {text}, which has no torch.compiler.disable (new in 2.1)")
-        return declared
 
 
 def may_be_telemetry(function: bytes) -> bool:

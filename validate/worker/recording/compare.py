@@ -65,8 +65,9 @@ class Comparison:
     """Two records of one case.
 
     `declared`: kind, pattern and reason of changes on purpose. Of kind `warning`, the pattern is one of texts that only
-    the second may give; of kind `keys`, of paths of dicts whose keys may be others while their values stay the same in
-    order; of a kind named as a channel (`state`), of paths that may differ in any way.
+    the second may give; of kind `lost warning`, of those that only the first may; of kind `keys`, of paths of dicts
+    whose keys may be others while their values stay the same in order; of a kind named as a channel (`state`), of paths
+    that may differ in any way.
     """
 
     def __init__(
@@ -170,13 +171,15 @@ class Comparison:
             yield Found(channel, "exception", *shorten_pair(tell_error(ours), tell_error(theirs)))
 
     def compare_warnings(self) -> Iterator[Found]:
-        """In order. The second may give declared ones that the first does not."""
+        """In order. The second may give declared ones that the first does not, and leave out those declared as lost."""
         ours, theirs = (self.pick_warnings(side["warnings"]) for side in (self.first, self.second))
         there = 0
         for place, line in enumerate(ours):
             while there < len(theirs) and theirs[there] != line and self.is_declared("warning", theirs[there][1]):
                 there += 1
             if there == len(theirs) or theirs[there] != line:
+                if self.is_declared("lost warning", line[1]):
+                    continue
                 other = ": ".join(theirs[there]) if there < len(theirs) else NOTHING
                 yield Found(f"warnings[{place}]", "warning", *shorten_pair(": ".join(line), other))
                 return

@@ -50,6 +50,9 @@ def open_module(value: Any) -> Opened | None:
     for held in ("_parameters", "_buffers", "_modules"):
         parts.update(value.__dict__.get(held, {}))
     others = {name: item for name, item in read_attributes(value).items() if name not in MODULE_OWN}
+    # What no state_dict holds is an attribute like any other.
+    unsaved = parts.keys() & value.__dict__.get("_non_persistent_buffers_set", set())
+    others |= {name: parts.pop(name) for name in sorted(unsaved)}
     names = sort_names(name for name in others if name not in parts and not name.startswith(COMPILER_MARKS))
     facts = [("type", name_type(type(value))), ("training", value.training), ("keys", ", ".join(parts))]
     facts.append(("attributes", ", ".join(names)))

@@ -1,0 +1,53 @@
+"""What the value of an expression is made from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from codemods.module import Module
+from codemods.scopes import DEFINITIONS
+from codemods.syntax.aliases import ANYTHING, Token, is_atomic, tokens_of, variable
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What the value of an expression is made from: `names` by which it is reached, `contents` of objects."""
+
+    names: frozenset[Token] = frozenset()
+    contents: frozenset[Token] = frozenset()
+
+    def __or__(self, other: Reads) -> Reads:
+        return Reads(self.names | other.names, self.contents | other.contents)
+
+    def outside(self, module: Module, scope: ast.AST) -> Reads:
+        return Reads(beyond(module, scope, self.names), beyond(module, scope, self.contents))
+
+
+def read_variable(module: Module, name: ast.Name) -> Reads:
+    """A variable and what it holds; functions, classes and imports stay what they are."""
+    bindings = module.scopes.bindings(name)
+    is_definition = all(isinstance(binding.node, DEFINITIONS) for binding in bindings)
+    if not bindings or is_definition or module.resolve(name):
+        return Reads()
+    contents = frozenset() if is_atomic(module, name) else tokens_of(module, name)
+    return Reads(frozenset({variable(module, name)}), contents)
+
+
+def read_by_name(module: Module, call: ast.Call) -> Reads:
+    """The attribute that `getattr` or `hasattr` asks for: by its name, or whichever it is."""
+    if not module.scopes.is_builtin(call.func, "getattr", "hasattr") or len(call.args) < 2:
+        return Reads()
+    name = call.args[1]
+    token: Token = (None, str(name.value)) if isinstance(name, ast.Constant) else ANYTHING
+    return Reads(frozenset({token}), frozenset({token}))
+
+
+def beyond(module: Module, scope: ast.AST, tokens: Iterable[Token]) -> frozenset[Token]:
+    """The tokens that mean something outside a scope: attributes, and variables of other scopes."""
+    return frozenset(
+        (home, name)
+        for home, name in tokens
+        if home is not scope and (home is None or scope not in module.ancestors(home))
+    )

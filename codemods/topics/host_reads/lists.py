@@ -1,0 +1,243 @@
+"""Rows read at once: the lists that stand before the loop, and the reads that become items of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods.codemod import Unsure
+from codemods.model import Edit
+from codemods.syntax.places import where
+from codemods.topics.host_reads.counters import is_whole, length_of
+from codemods.topics.host_reads.listing import Listed, before_loop
+from codemods.topics.host_reads.look import Batch, Look, names_in
+from codemods.topics.host_reads.paths import check_room, check_way_out, is_conditional, leaves_early, runs_before, skips
+from codemods.topics.host_reads.reads import Read
+from codemods.topics.host_reads.rows import ROW_REDUCTIONS, Row, check_names, row_of, why_not
+from codemods.topics.host_reads.tables import COUNTING, FACTORIES
+
+SMALL = 1024
+"""So many numbers are read as quickly as one."""
+
+
+def batch_rows(look: Look, found: list[Read]) -> Iterator[Batch]:
+    """The reads of elements in loops that count, loop by loop."""
+    by_loop: dict[ast.AST, list[Row]] = {}
+    for read in found:
+        row = row_of(look, read)
+        if row is None:
+            reason = why_not(look, read)
+            if reason:
+                look.claimed.add(read.node)
+                yield Batch(read.node, one_by_one(look, [read.tensor]), left_alone=reason)
+        elif look.known(row.owner).what in ("", "tensor"):
+            by_loop.setdefault(place_of(look, row), []).append(row)
+            look.claimed.add(read.node)
+    for rows in by_loop.values():
+        yield from batch_loop(look, rows)
+
+
+def place_of(look: Look, row: Row) -> ast.AST:
+    """What reads must have in common to be batched together: the loop, or the statement around comprehensions."""
+    return row.loop.node if row.loop.is_statement or is_whole_list(look, row) else look.module.statement(row.loop.home)
+
+
+def one_by_one(look: Look, tensors: list[ast.expr]) -> str:
+    texts = list(dict.fromkeys(f"`{look.text(tensor)}`" for tensor in tensors))
+    names = " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+    return f"{names} {'are' if len(texts) > 1 else 'is'} read one number at a time"
+
+
+def batch_loop(look: Look, rows: list[Row]) -> Iterator[Batch]:
+    """What one loop reads: together what can be read before it, and each of the others with its reason."""
+    same: dict[tuple[str, ...], list[Listed]] = {}
+    for part in alike(rows):
+        try:
+            group = listed(look, part)
+            same.setdefault((*part[0].same_as, group.tensor), []).append(group)
+        except Unsure as unsure:
+            message = one_by_one(look, [row.read.tensor for row in part])
+            yield Batch(part[0].read.node, message, left_alone=str(unsure))
+    if not same:
+        return
+    kept = [merged(parts) for parts in same.values()]
+    first = kept[0].rows[0]
+    message = one_by_one(look, [group.rows[0].read.tensor for group in kept])
+    try:
+        edits, more = written(look, kept)
+    except Unsure as unsure:
+        yield Batch(first.read.node, message, left_alone=str(unsure))
+        return
+    caveats = tuple(dict.fromkeys(caveat for group in kept for caveat in group.caveats))
+    yield Batch(first.read.node, message, tuple(edits), caveats, notes=more)
+
+
+def alike(rows: list[Row]) -> list[list[Row]]:
+    """The reads of one tensor in one loop, which one list can answer."""
+    found: dict[tuple[ast.AST, tuple[str, ...]], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row.loop.node, row.same_as), []).append(row)
+    return list(found.values())
+
+
+def merged(parts: list[Listed]) -> Listed:
+    """One list for reads that several loops of a statement make of the same tensor."""
+    rows = tuple(row for part in parts for row in part.rows)
+    return Listed(rows, parts[0].tensor, tuple(caveat for part in parts for caveat in part.caveats))
+
+
+def listed(look: Look, rows: list[Row]) -> Listed:
+    """What makes the list, after all that must hold for it; Unsure otherwise."""
+    row, known = rows[0], look.known(rows[0].owner)
+    check_end(look, rows)
+    caveats = [] if is_whole_list(look, row) else check_before(look, rows)
+    if not known.is_tensor:
+        caveats.append(f"nothing says that `{look.text(row.owner)}` is a tensor: a list of tensors has no `tolist`")
+    return Listed(tuple(rows), made_by(look, rows), tuple(caveats))
+
+
+def check_before(look: Look, rows: list[Row]) -> list[str]:
+    """Caveats about reading the tensor before the loop; Unsure where that would not be the same."""
+    row, top = rows[0], rows[0].loop.home
+    statement = top if isinstance(top, ast.stmt) else check_room(look.module, top)
+    check_names(look, row)
+    for each in rows:
+        check_way_out(look.module, each.read.node, top)
+        check_conditions(look, each, look.known(row.owner).is_tensor)
+    around = row.loop.body if row.loop.is_statement else runs_before(look.module, top, statement)
+    when = "in the loop" if row.loop.is_statement else "in this statement"
+    caveats = look.check_unchanged(row.source, around, when)
+    if row.keys and ast.dump(row.keys.node.iter) != ast.dump(row.source):
+        caveats += look.check_unchanged(row.keys.node.iter, around, when)
+    return caveats
+
+
+def check_conditions(look: Look, row: Row, is_tensor: bool) -> None:
+    """A read that is not made in every round may stand there because the tensor is not always one."""
+    is_skipped = any(is_choice_inside(look, row)) or skips(look.module, row.loop) is not None
+    if is_skipped and not is_tensor:
+        place = where(look.module, row.read.node)
+        raise Unsure(f"{place}: `{look.text(row.owner)}` is read under a condition, and may be no tensor otherwise")
+    if is_skipped and row.keys:
+        raise Unsure(f"{where(look.module, row.read.node)}: not every key is read")
+
+
+def is_choice_inside(look: Look, row: Row) -> Iterator[bool]:
+    tops = [row.loop.home] if row.loop.is_statement else [look.module.statement(row.loop.home)]
+    is_filter = not row.loop.is_statement and bool(row.loop.node.ifs)  # type: ignore[union-attr]
+    if row.keys and not row.keys.is_statement and row.keys.home is not row.loop.home:
+        yield is_conditional(look.module, row.keys.home, tops[0])
+    else:
+        yield is_conditional(look.module, row.read.node, tops[0])
+    yield is_filter
+
+
+def check_end(look: Look, rows: list[Row]) -> None:
+    """A loop that may stop early must not read a large tensor to its end."""
+    row = rows[0]
+    ends = [end for loop in row.counting if (end := leaves_early(look.module, loop))]
+    if not ends or is_small(look, rows):
+        return
+    end = ends[0]
+    what = type(end).__name__.lower() if isinstance(end, (ast.Return, ast.Break, ast.Yield, ast.Await)) else "consumer"
+    text = (
+        f"its {what} may stop before everything is read" if what == "consumer" else f"`{what}` may end the loop early"
+    )
+    raise Unsure(f"{where(look.module, end)}: {text}, and `{look.text(row.owner)}` may be large")
+
+
+def is_small(look: Look, rows: list[Row]) -> bool:
+    """Whether the loop is seen to go through a few elements only, which are all that is read then."""
+    bound = bound_of(look, rows[0]) if slice_of(look, rows) != ":" else None
+    value = bound
+    if isinstance(bound, ast.Name):
+        found = look.tensors.names.statement(look.module, bound)
+        value = found.node.value if found and isinstance(found.node, (ast.Assign, ast.AnnAssign)) else None
+    return isinstance(value, ast.Constant) and type(value.value) is int and value.value <= SMALL
+
+
+# What makes the list
+
+
+def made_by(look: Look, rows: list[Row]) -> str:
+    """`x[:n, 0]`: all that the loop will ask for, and as flat as it asks."""
+    row, known = rows[0], look.known(rows[0].owner)
+    counting = [index for index in row.indices if names_in(index)]
+    parts = [
+        slice_of(look, rows) if index is counting[0] else ":" if names_in(index) else look.text(index)
+        for index in row.indices
+    ]
+    while parts and parts[-1] == ":":
+        parts.pop()
+    subscript = f"[{', '.join(parts)}]" if parts else ""
+    text = look.operand(row.owner) + subscript
+    if row.reduction:
+        depth = len(counting)
+        flat = "" if known.ndim == len(row.indices) + 1 else f".flatten({depth})"
+        return f"{text}{flat}.{ROW_REDUCTIONS[row.reduction]}(dim={depth})"
+    is_flat = known.ndim == len(row.indices)
+    deep = "" if len(counting) == 1 else str(len(counting) - 1)
+    return text if is_flat else f"{text}.flatten({deep})"
+
+
+def slice_of(look: Look, rows: list[Row]) -> str:
+    """The part of the first dimension that the loop goes through, if that may be less than all of it."""
+    row, bound = rows[0], bound_of(look, rows[0])
+    if bound is None or length_of(look.module, bound) or not look.is_pure(bound):
+        return ":"
+    firsts = [next(index for index in each.indices if names_in(index)) for each in rows]
+    if not all(isinstance(first, ast.Name) for first in firsts) or is_of_length(look, bound):
+        return ":"
+    text = look.text(bound)
+    maker, _, size = look.known(row.owner).shape.partition(" ")
+    if maker in FACTORIES | COUNTING and size == text:
+        return ":"
+    return f":{text}" if isinstance(bound, (ast.Name, ast.Constant)) else f": {text}"
+
+
+def is_of_length(look: Look, bound: ast.expr) -> bool:
+    """Whether a bound is a size of something by name: `B, T = x.shape`."""
+    if not isinstance(bound, ast.Name):
+        return False
+    bindings = look.module.scopes.bindings(bound)
+    return any(binding.path for binding in bindings) and is_whole(look.tensors.names, look.module, bound)
+
+
+def bound_of(look: Look, row: Row) -> ast.expr | None:
+    """`n` of the `range(n)` or `range(a, n)` that the first index counts through."""
+    name = next(iter(names_in(next(index for index in row.indices if names_in(index)))))
+    call = row.loop.node.iter
+    is_range = isinstance(call, ast.Call) and look.module.scopes.is_builtin(call.func, "range")
+    if name not in row.loop.names or not is_range or not isinstance(call, ast.Call) or not 1 <= len(call.args) <= 2:
+        return None
+    return call.args[-1]
+
+
+# What is written
+
+
+def written(look: Look, groups: list[Listed]) -> tuple[list[Edit], tuple[str, ...]]:
+    """The list in the place of the comprehension, or lines before the loop."""
+    first = groups[0].rows[0]
+    if not is_whole_list(look, first):
+        return before_loop(look, groups)
+    made, home = groups[0].made, first.loop.home
+    is_bracketed = look.module.code(home).startswith("(")
+    return [look.module.replace(home, f"({made})" if is_bracketed else made)], ()
+
+
+def is_whole_list(look: Look, row: Row) -> bool:
+    """Whether a comprehension is the list itself: `[x[i].item() for i in range(len(x))]`."""
+    home, bound = row.loop.home, bound_of(look, row)
+    if not isinstance(home, (ast.ListComp, ast.GeneratorExp)) or home.elt is not row.read.node or row.keys:
+        return False
+    is_plain = len(home.generators) == 1 and not home.generators[0].ifs and isinstance(row.indices[0], ast.Name)
+    is_from_zero = isinstance(row.loop.node.iter, ast.Call) and len(row.loop.node.iter.args) == 1
+    is_length = bound is not None and length_of(look.module, bound) == ast.unparse(row.owner)
+    is_still = not isinstance(bound, ast.Name) or is_bound_once(look, row.owner)
+    return is_plain and is_from_zero and is_length and is_still
+
+
+def is_bound_once(look: Look, owner: ast.expr) -> bool:
+    """Whether a length that was taken sooner still is the length: the variable has been the same tensor since."""
+    return isinstance(owner, ast.Name) and len(look.module.scopes.bindings(owner)) == 1

@@ -1,0 +1,1 @@
+"""Telemetry that stands inside compute."""

@@ -1,0 +1,1 @@
+"""What is asked twice: queries, the passes over collections that ask them, and what runs in between."""

@@ -1,0 +1,1 @@
+"""What is known about CUDA streams that wait for each other."""

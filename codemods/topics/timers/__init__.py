@@ -1,0 +1,1 @@
+"""What is known about classes that keep time."""
