@@ -1,0 +1,96 @@
+"""Two codemods at one place: they end in the same text, or both are named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from codemods import Codemod, Finding, Module, Project
+from codemods.rewrite.find import find
+from codemods.rewrite.order import disagreements
+from codemods.rewrite.plan import plan
+from tests.rewrite.sample import ShareImport, SwapCall, UnwrapNest, calls_of
+from tests.ui.running import run
+
+
+class RenameOld(Codemod):
+    """`old()` becomes `ancient()`: not what SwapCall makes of it."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"old",)
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for call in calls_of(module, "old"):
+            yield module.finding(
+                self.name, call, "old has a better name", edits=(module.replace(call.func, "ancient"),)
+            )
+
+
+class LineAbove(Codemod):
+    """A line of its own above the first statement."""
+
+    line: ClassVar[str] = "first = 1\n"
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        if self.line not in module.text:
+            place = module.tree.body[-1]
+            edit = module.insert(module.line_start(module.span(place).start), self.line)
+            yield module.finding(self.name, place, "a line is missing", edits=(edit,))
+
+
+class OtherLineAbove(LineAbove):
+    line: ClassVar[str] = "second = 2\n"
+
+
+def named(text: str, *codemods: Codemod) -> list[tuple[str, str]]:
+    files = {"a.py": text.encode()}
+    project = Project(Path("/nowhere"), files, files)
+    change = plan(find(project, "a.py", codemods).findings, project, codemods)
+    return [(one.first.codemod, one.second.codemod) for one in disagreements(change, project, codemods)]
+
+
+def test_two_that_rewrite_the_same_words_otherwise_are_named() -> None:
+    assert named("x = old()\n", SwapCall(), RenameOld()) == [("rename_old", "swap_call")]
+
+
+def test_two_that_add_different_lines_at_one_point_are_named() -> None:
+    assert named("x = 1\n", LineAbove(), OtherLineAbove()) == [("line_above", "other_line_above")]
+
+
+def test_one_inside_the_other_ends_in_the_same_text() -> None:
+    assert named("x = nest(old())\n", SwapCall(), UnwrapNest()) == []
+
+
+def test_two_that_never_meet_are_not_tried() -> None:
+    assert named("x = old()\ny = bare()\n", SwapCall(), ShareImport()) == []
+
+
+BOTH = """
+import ast
+import codemods
+
+
+class Renames(codemods.Codemod):
+    needles = (b"old",)
+    to = ""
+
+    def find(self, module, project):
+        for node in module.nodes(ast.Name):
+            if node.id == "old" and self.to:
+                yield module.finding(self.name, node, "old", edits=(module.replace(node, self.to),))
+
+
+class RenameOne(Renames):
+    to = "one"
+
+
+class RenameTwo(Renames):
+    to = "two"
+"""
+
+
+def test_the_command_says_which_two_disagree(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = old()\n")
+    (tmp_path / "both.py").write_text(BOTH)
+    done = run(tmp_path, "fix", "a.py", "--codemod", "both.py", "--diff")
+    assert "rename_one (a.py:1) and rename_two (a.py:1) disagree" in done.out + done.err
