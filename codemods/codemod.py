@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from codemods.model import Finding, FullgraphError, Purpose
-from codemods.module import Module
+from codemods.module import Module, Scope
 from codemods.project import Project
 
 
@@ -58,6 +58,11 @@ class Codemod:
     def options_type(cls) -> type[Options]:
         kind: type[Options] = get_type_hints(cls)["options"]
         return kind
+
+    def is_named(self, module: Module, scope: Scope) -> bool:
+        """Whether the user named this function or class, as `Class.method` or with the module before it."""
+        dotted = f".{module.name}.{module.symbol(scope)}"
+        return any(dotted.endswith(f".{symbol}") for symbol in self.symbols)
 
     def may_hold(self, raw: bytes) -> bool:
         """Whether a file with these bytes could hold a finding."""

@@ -8,14 +8,14 @@ import tempfile
 from pathlib import Path
 
 from codemods.registry import bundled
-from codemods.ui.measured import ROW, prove_case, proven_cases, row_of
+from codemods.ui.measured import ROW, codemod_of, prove_case, proven_cases, row_of
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as cache:
-        for name, kind in bundled().items():
+        for name in bundled():
             for case in proven_cases(name):
-                row = row_of(prove_case(case, kind(), sys.executable, Path(cache)))
+                row = row_of(prove_case(case, codemod_of(case), sys.executable, Path(cache)))
                 (case / ROW).write_text(json.dumps(row, indent=2) + "\n")
                 print(f"{name}/{case.name}: {row['ruling']}: {'; '.join(row['numbers'].values())}", flush=True)
     return 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from codemods.model import SourceError
 from codemods.module import Function, Module
@@ -15,6 +17,7 @@ from codemods.syntax.places import Definition, Place, item_of, only_class, only_
 
 SAME_INSTANCE = {"to", "cuda", "cpu", "eval", "train", "float", "half", "bfloat16", "double", "requires_grad_"}
 DEEP = 12
+GETTER = re.compile(rb"property\b[^\n]*\s+(?:[@#][^\n]*\s+)*(?:async\s+)?def\s+(\w+)")
 
 
 class Definitions:
@@ -191,6 +194,11 @@ class Definitions:
 
     # What runs
 
+    @cached_property
+    def getters(self) -> set[str]:
+        """The names of all properties of the project."""
+        return {found[1].decode() for _, found in self.project.matches(GETTER)}
+
     def called(self, module: Module, call: ast.Call) -> Place[Function] | None:
         """The function that a call runs: also `__init__` of a class and `forward` of a module's instance."""
         found = self.denoted(module, call.func)
@@ -203,7 +211,7 @@ class Definitions:
 
     def read(self, module: Module, node: ast.AST) -> Place[Function] | None:
         """The getter that reading an attribute runs."""
-        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+        if not isinstance(node, ast.Attribute) or node.attr not in self.getters or not isinstance(node.ctx, ast.Load):
             return None
         if isinstance(call := module.parent(node), ast.Call) and call.func is node:
             return None

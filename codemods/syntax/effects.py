@@ -22,6 +22,9 @@ from codemods.syntax.places import Place, where
 from codemods.syntax.reads import Reads, beyond, read_by_name, read_variable
 from codemods.syntax.running import DEEP, Running, arguments_of, calls_made_by, running_nodes, wrapper_of
 
+PATIENCE = 60
+"""How many functions are looked into to answer one question; what calls more is seldom a pure read."""
+
 NAMED = (*DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 
 
@@ -92,7 +95,9 @@ def is_open(module: Module, token: Token) -> bool:
 
 def effects_in(project: Project, pure: Sequence[str]) -> Effects:
     """The effects of a project's code, kept as long as the project is: functions are looked into once."""
-    return project.worked_out((Effects, frozenset(pure)), lambda: Effects(project, pure))
+    effects = project.worked_out((Effects, frozenset(pure)), lambda: Effects(project, pure))
+    effects.be_patient()
+    return effects
 
 
 class Effects:
@@ -106,7 +111,12 @@ class Effects:
         self._summaries: dict[ast.AST, list[Effect]] = {}
         self._being_read: list[ast.AST] = []
         self._met = DEEP
+        self._patience = PATIENCE
         self._unfinished: list[ast.AST] = []
+
+    def be_patient(self) -> None:
+        """A new question: so many functions may be looked into for it."""
+        self._patience = PATIENCE
 
     # What an expression depends on
 
@@ -217,9 +227,10 @@ class Effects:
             self._met = min(self._met, self._being_read.index(node))
             return []
         if node not in self._summaries:
-            if depth >= DEEP:
+            if depth >= DEEP or self._patience == 0:
                 self._met = 0
-                return [Effect(str(function), "calls too deep to be followed", is_unknown=True)]
+                return [Effect(str(function), "calls too much to be followed", is_unknown=True)]
+            self._patience -= 1
             own, marked, before = len(self._being_read), len(self._unfinished), self._met
             self._being_read.append(node)
             self._met = own

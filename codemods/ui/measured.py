@@ -35,8 +35,18 @@ def proven_cases(name: str) -> list[Path]:
 
 def wanted_of(case: Path) -> dict[str, Any]:
     """What the proof of a fixture must come to, and how it is run."""
-    wanted: dict[str, Any] = tomllib.loads((case / "case.toml").read_text())["proof"]
+    wanted: dict[str, Any] = settings_of(case)["proof"]
     return wanted
+
+
+def settings_of(case: Path) -> dict[str, Any]:
+    return tomllib.loads((case / "case.toml").read_text())
+
+
+def codemod_of(case: Path) -> Codemod:
+    """The codemod of a fixture, with the options that the fixture sets."""
+    given = settings_of(case)
+    return codemod_named(case.parent.name)(given.get("options"), tuple(given.get("symbols", ())))
 
 
 def prove_case(
@@ -66,11 +76,10 @@ def measure_now(name: str, python: str) -> int:
     """Prove a codemod's fixtures on the user's torch; a line each."""
     from platformdirs import user_cache_path
 
-    codemod = codemod_named(name)()
     line = StageLine()
     try:
         for case in proven_cases(name):
-            verdict = prove_case(case, codemod, python, user_cache_path("fullgraph") / "inductor", line)
+            verdict = prove_case(case, codemod_of(case), python, user_cache_path("fullgraph") / "inductor", line)
             line.finish()
             click.echo(wrap(f"Measured: {row_text(case.name, row_of(verdict))}"))
     except ValidateError as error:

@@ -98,10 +98,6 @@ class DisableCompile(Codemod):
             if (seen or self.is_named(module, function)) and not is_disabled(module, function):
                 yield self.judge(module, project, function, seen)
 
-    def is_named(self, module: Module, function: Function) -> bool:
-        dotted = f".{module.name}.{module.symbol(function)}"
-        return any(dotted.endswith(f".{symbol}") for symbol in self.symbols)
-
     def judge(self, module: Module, project: Project, function: Function, seen: Evidence | None) -> Finding:
         message = f"{function.name} is not kept out of compiled code"
         if seen:

@@ -123,10 +123,6 @@ class IsolateTelemetry(Codemod):
         is_wanted = found and not is_disabled_around(module, function)
         return found if is_wanted and (is_named or self.options.lines or regions_of(module, project, function)) else ()
 
-    def is_named(self, module: Module, function: Function) -> bool:
-        dotted = f".{module.name}.{module.symbol(function)}"
-        return any(dotted.endswith(f".{symbol}") for symbol in self.symbols)
-
     def judge(self, module: Module, project: Project, run: Run, taken: set[str]) -> Finding:
         """What is to be said of a run; the name of the new function is taken from then on."""
         function, first = run.function, run.statements[0]
