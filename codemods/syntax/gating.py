@@ -7,7 +7,7 @@ import ast
 from codemods.codemod import Unsure
 from codemods.model import Edit, Span
 from codemods.module import NEWLINE, Module
-from codemods.syntax.width import is_too_long, shown_width
+from codemods.syntax.signatures.width import is_too_long, shown_width
 
 LOOSER = (ast.IfExp, ast.Lambda, ast.NamedExpr)
 

@@ -9,8 +9,8 @@ import pytest
 
 from codemods import Project
 from codemods.module import Function, Module
-from codemods.syntax.doubts import Doubt
-from codemods.syntax.effects import impurity, what_changes
+from codemods.syntax.effects.answers import impurity, what_changes
+from codemods.syntax.effects.doubts import Doubt
 
 HOST = """
 import torch

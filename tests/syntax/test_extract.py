@@ -12,7 +12,7 @@ import pytest
 from codemods.codemod import Unsure
 from codemods.module import Module
 from codemods.source import decode
-from codemods.syntax.extract import extract
+from codemods.syntax.extraction.extract import extract
 
 NAMES = "abcdef"
 EXPRESSIONS = (

@@ -8,7 +8,7 @@ import pytest
 
 from codemods.module import Module
 from codemods.source import decode, splice_text
-from codemods.syntax.statement import add_parameter, rewrite_statement
+from codemods.syntax.signatures.statement import add_parameter, rewrite_statement
 
 NEW = "strict: bool = False"
 SIGNATURES = {

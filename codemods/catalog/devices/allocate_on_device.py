@@ -11,9 +11,9 @@ from codemods.codemod import Codemod, Options, Unsure, option
 from codemods.model import Edit, Finding
 from codemods.module import Module
 from codemods.project import Project
-from codemods.syntax.arguments import add_keyword
-from codemods.syntax.constructions import parameter_of
 from codemods.syntax.places import where
+from codemods.syntax.signatures.arguments import add_keyword
+from codemods.syntax.signatures.constructions import parameter_of
 from codemods.topics.buffers.held import is_held, written_result
 from codemods.topics.buffers.moves import add_copy, drop, is_idle
 from codemods.topics.buffers.owner import Buffers, Move, Store

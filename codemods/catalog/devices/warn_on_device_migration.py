@@ -11,8 +11,8 @@ from codemods.codemod import Codemod, Options, Unsure, option
 from codemods.model import Edit, Finding, Purpose
 from codemods.module import Function, Module
 from codemods.project import Project
-from codemods.syntax.constructor import called, require_setting
 from codemods.syntax.placing import insert_before
+from codemods.syntax.signatures.constructor import called, require_setting
 from codemods.topics.devices.method import MOVES, first_argument
 from codemods.topics.devices.migration import Migration, migrations
 from codemods.topics.devices.screen import may_migrate

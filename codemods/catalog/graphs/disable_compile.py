@@ -14,7 +14,7 @@ from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.compiled import ReachedCall, compiled_code
 from codemods.syntax.disabled import REASON_SINCE, disable, is_disabled, oldest_with_disable
-from codemods.syntax.docstrings import add_paragraph, docstring_of
+from codemods.syntax.signatures.docstrings import add_paragraph, docstring_of
 from codemods.topics.telemetry import Evidence, evidence
 
 TITLE = "WARNING: Not for compiled code."

@@ -14,10 +14,10 @@ from codemods.model import Edit, Finding, FullgraphError
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.scopes import names_within
-from codemods.syntax.chosen_lines import Lines, chosen_lines, statements_at
 from codemods.syntax.compiled import Region, compiled_code
 from codemods.syntax.disabled import REASON_SINCE, is_disabled, oldest_with_disable, spell_disable
-from codemods.syntax.extract import Extraction, extract
+from codemods.syntax.extraction.chosen_lines import Lines, chosen_lines, statements_at
+from codemods.syntax.extraction.extract import Extraction, extract
 from codemods.topics.inline_telemetry.runs import InlineTelemetry, Run
 from codemods.topics.inline_telemetry.text import telemetry_in
 from codemods.topics.telemetry import SPEAKS, WORD, is_test

@@ -12,11 +12,11 @@ from codemods.model import Edit, Finding, Span
 from codemods.module import Module
 from codemods.project import Project
 from codemods.scopes import names_within
-from codemods.syntax.constructor import Setting, is_dataclass, require_settings
-from codemods.syntax.docstrings import add_paragraph, docstring_of
 from codemods.syntax.gating import gate
-from codemods.syntax.new_init import make_init
 from codemods.syntax.placing import insert_before
+from codemods.syntax.signatures.constructor import Setting, is_dataclass, require_settings
+from codemods.syntax.signatures.docstrings import add_paragraph, docstring_of
+from codemods.syntax.signatures.new_init import make_init
 from codemods.topics.timers.callers import callers
 from codemods.topics.timers.classes import Timer, timers, timing_functions
 from codemods.topics.timers.measuring import Measuring

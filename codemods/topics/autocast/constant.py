@@ -12,10 +12,10 @@ from codemods.module import Module
 from codemods.project import Project
 from codemods.scopes import Binding, position
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.constructor import heirs
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects import impurity
+from codemods.syntax.effects.answers import impurity
 from codemods.syntax.places import Place, where
+from codemods.syntax.signatures.constructor import heirs
 
 VOLATILE = {"training"}
 FIXED = {"type", "index"}

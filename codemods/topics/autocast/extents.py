@@ -10,8 +10,8 @@ from codemods.model import Edit, Span
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.extraction.moved_text import moved
 from codemods.syntax.flow import last_name
-from codemods.syntax.moved_text import moved
 from codemods.syntax.places import Place, only_class, where
 from codemods.topics.autocast.regions import Region, is_autocast
 

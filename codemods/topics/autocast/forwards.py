@@ -11,10 +11,10 @@ from codemods.model import Edit, Span
 from codemods.module import NEWLINE, Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import attribute_settings, own_nodes
-from codemods.syntax.constructor import is_docstring
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.moved_text import moved
+from codemods.syntax.extraction.moved_text import moved
 from codemods.syntax.places import Place, where
+from codemods.syntax.signatures.constructor import is_docstring
 from codemods.topics.autocast.regions import Region
 from codemods.topics.autocast.writing import tidy
 

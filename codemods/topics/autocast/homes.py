@@ -13,10 +13,10 @@ from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.scopes import names_within, position
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.constructor import insert_after
-from codemods.syntax.effects import what_changes
+from codemods.syntax.effects.answers import what_changes
 from codemods.syntax.places import where
 from codemods.syntax.placing import indented, insert_before
+from codemods.syntax.signatures.constructor import insert_after
 from codemods.topics.autocast.constant import (
     ANSWERS,
     attributes,

@@ -8,10 +8,10 @@ import re
 from codemods.codemod import Unsure
 from codemods.model import Edit, Span
 from codemods.module import NEWLINE, Module
-from codemods.syntax.arguments import add_keyword
-from codemods.syntax.constructor import shares_line
 from codemods.syntax.places import where
-from codemods.syntax.width import shown_width, width_of
+from codemods.syntax.signatures.arguments import add_keyword
+from codemods.syntax.signatures.constructor import shares_line
+from codemods.syntax.signatures.width import shown_width, width_of
 from codemods.topics.autocast.regions import Region, wrapped
 
 

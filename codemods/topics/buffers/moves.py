@@ -7,8 +7,8 @@ import ast
 from codemods.codemod import Unsure
 from codemods.model import Edit, Span
 from codemods.module import Module
-from codemods.syntax.arguments import add_keyword
 from codemods.syntax.places import where
+from codemods.syntax.signatures.arguments import add_keyword
 from codemods.topics.buffers.moving import target_of
 from codemods.topics.buffers.owner import Buffers, Move
 

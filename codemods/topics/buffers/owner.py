@@ -9,8 +9,8 @@ from functools import cached_property
 
 from codemods.module import Function, Module
 from codemods.syntax.assignments import targets_of
-from codemods.syntax.constructor import is_dataclass
 from codemods.syntax.flow import NOT_VALUES
+from codemods.syntax.signatures.constructor import is_dataclass
 from codemods.topics.buffers.making import Made, made_by
 from codemods.topics.buffers.moving import is_move
 from codemods.topics.devices.method import first_argument

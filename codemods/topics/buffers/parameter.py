@@ -8,10 +8,10 @@ from codemods.codemod import Unsure
 from codemods.model import Edit
 from codemods.module import Module
 from codemods.project import Project
-from codemods.syntax.argument_docs import document_parameter
-from codemods.syntax.constructions import parameter_of, parameters_of
-from codemods.syntax.constructor import Setting, require_settings
 from codemods.syntax.places import where
+from codemods.syntax.signatures.argument_docs import document_parameter
+from codemods.syntax.signatures.constructions import parameter_of, parameters_of
+from codemods.syntax.signatures.constructor import Setting, require_settings
 from codemods.topics.buffers.moves import keeps_given
 from codemods.topics.buffers.owner import Buffers
 

@@ -9,9 +9,9 @@ from codemods.codemod import Unsure
 from codemods.model import SourceError
 from codemods.module import Module
 from codemods.project import Project
-from codemods.syntax.constructor import called, heirs, is_init_call
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Place, only_class, where
+from codemods.syntax.signatures.constructor import called, heirs, is_init_call
 from codemods.topics.buffers.making import FACTORIES, RANDOM, SHARING
 from codemods.topics.buffers.moving import target_of
 from codemods.topics.buffers.owner import Buffers, inner_nodes, is_container

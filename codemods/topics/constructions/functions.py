@@ -12,11 +12,11 @@ from codemods.imports import statement_start
 from codemods.model import Edit, Span
 from codemods.module import Function, Module
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.docstrings import docstring_of
-from codemods.syntax.moved_text import moved, whole_lines
-from codemods.syntax.owner import is_private
+from codemods.syntax.extraction.moved_text import moved, whole_lines
+from codemods.syntax.extraction.owner import is_private
 from codemods.syntax.places import where
 from codemods.syntax.placing import insert_at
+from codemods.syntax.signatures.docstrings import docstring_of
 from codemods.topics.constructions.writing import remove_line
 
 REFLECTION = ("locals", "vars", "eval", "exec", "dir", "setattr", "id")

@@ -11,8 +11,8 @@ from codemods.model import Edit, Span
 from codemods.module import Module
 from codemods.project import Project
 from codemods.scopes import COMPREHENSIONS, names_within
-from codemods.syntax.aliases import Token, running_scope
-from codemods.syntax.effects import what_changes
+from codemods.syntax.effects.aliases import Token, running_scope
+from codemods.syntax.effects.answers import what_changes
 from codemods.syntax.places import where
 from codemods.topics.constructions.naming import free_name, name_for, variable_of
 from codemods.topics.constructions.tensors import ConstantTensor, is_device

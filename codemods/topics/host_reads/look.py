@@ -13,8 +13,8 @@ from codemods.model import Edit
 from codemods.module import Module
 from codemods.project import Project
 from codemods.scopes import names_within
-from codemods.syntax.effects import what_changes
-from codemods.syntax.width import shown_width, width_of
+from codemods.syntax.effects.answers import what_changes
+from codemods.syntax.signatures.width import shown_width, width_of
 from codemods.topics.host_reads.known import Known
 from codemods.topics.host_reads.reads import SCOPES
 from codemods.topics.host_reads.tables import PURE_METHODS

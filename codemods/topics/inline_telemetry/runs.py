@@ -9,8 +9,8 @@ from functools import cached_property
 
 from codemods.module import Function, Module
 from codemods.syntax.compiled import shut_out
-from codemods.syntax.control_flow import ControlFlow
-from codemods.syntax.extractable import LOOPS, nodes_of
+from codemods.syntax.extraction.control_flow import ControlFlow
+from codemods.syntax.extraction.extractable import LOOPS, nodes_of
 from codemods.topics.inline_telemetry.statements import Statements, keeps
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from codemods.module import Function, Module
-from codemods.syntax.extractable import nodes_below, nodes_of
+from codemods.syntax.extraction.extractable import nodes_below, nodes_of
 from codemods.syntax.flow import COLLECTS, Flow, is_in_place, last_name, mentions, root
 from codemods.topics.telemetry import ENDS, ITERATORS, LOGS, REDUCERS, WORD, WORK
 

@@ -11,10 +11,10 @@ from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import own_nodes
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.doubts import Doubt
-from codemods.syntax.effects import impurity
+from codemods.syntax.effects.answers import impurity
+from codemods.syntax.effects.doubts import Doubt
+from codemods.syntax.effects.harmless import ATOMIC
 from codemods.syntax.flow import last_name
-from codemods.syntax.harmless import ATOMIC
 from codemods.syntax.places import Place, where
 
 QUESTION = re.compile(r"_*(?:is|has|can|should)_\w+")

@@ -12,7 +12,7 @@ from codemods.module import Function, Module
 from codemods.scopes import COMPREHENSIONS
 from codemods.syntax.assignments import own_nodes
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.harmless import ATOMIC
+from codemods.syntax.effects.harmless import ATOMIC
 from codemods.topics.queries.order import evaluated_before, exits, holds
 
 DEFERRED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.JoinedStr)

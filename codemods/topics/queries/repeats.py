@@ -9,7 +9,7 @@ from itertools import chain
 
 from codemods.module import Function, Module
 from codemods.scopes import position
-from codemods.syntax.effects import impurity, what_changes
+from codemods.syntax.effects.answers import impurity, what_changes
 from codemods.syntax.flow import last_name
 from codemods.syntax.places import where
 from codemods.topics.queries.asking import Queries, Query, only_looks

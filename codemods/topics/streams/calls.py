@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from codemods.module import Module
+from codemods.syntax.effects.harmless import LOG_METHODS, OUTPUT_MODULES, OUTPUTS, PURE_BUILTINS
 from codemods.syntax.flow import is_in_place, last_name
-from codemods.syntax.harmless import LOG_METHODS, OUTPUT_MODULES, OUTPUTS, PURE_BUILTINS
 
 TRANSFERS = {"to", "cuda", "copy_", "_to_copy"}
 ISSUES = {"backward", "step", "zero_grad", "mean", "matmul", "relu", "softmax", "stack", "normal_"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from codemods.syntax.aliases import is_atomic
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.effects.aliases import is_atomic
 from codemods.syntax.loops import call_name
 from codemods.topics.streams.frames import Frame
 

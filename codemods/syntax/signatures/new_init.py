@@ -10,7 +10,7 @@ from codemods.imports import statement_start
 from codemods.model import Edit
 from codemods.module import Module
 from codemods.project import Project
-from codemods.syntax.constructor import Setting, bound_by, check_heirs, check_slots
+from codemods.syntax.signatures.constructor import Setting, bound_by, check_heirs, check_slots
 
 WITHOUT_INIT = {"contextlib.ContextDecorator", "contextlib.AbstractContextManager", "abc.ABC"}
 

@@ -15,8 +15,8 @@ from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import argument_names
 from codemods.syntax.placing import insert_before
-from codemods.syntax.statement import add_parameter, break_parameters, rewrite_statement
-from codemods.syntax.width import is_too_long, shown_width
+from codemods.syntax.signatures.statement import add_parameter, break_parameters, rewrite_statement
+from codemods.syntax.signatures.width import is_too_long, shown_width
 
 
 @dataclass(frozen=True)

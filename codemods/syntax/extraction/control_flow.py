@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from codemods.module import Function, Module
-from codemods.syntax.evaluation import Happening, happenings
+from codemods.syntax.extraction.evaluation import Happening, happenings
 
 
 @dataclass(eq=False)

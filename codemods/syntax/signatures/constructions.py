@@ -10,9 +10,9 @@ from codemods.model import SourceError
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.constructor import is_dataclass
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Place
+from codemods.syntax.signatures.constructor import is_dataclass
 
 NOT_FIELDS = ("ClassVar", "KW_ONLY")
 

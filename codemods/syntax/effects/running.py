@@ -11,10 +11,10 @@ from codemods.codemod import Unsure
 from codemods.model import SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
-from codemods.syntax.aliases import Token, tokens_of
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.effects.aliases import Token, tokens_of
+from codemods.syntax.effects.harmless import PURE_BUILTINS
 from codemods.syntax.flow import last_name
-from codemods.syntax.harmless import PURE_BUILTINS
 from codemods.syntax.places import Place
 
 DEEP = 8

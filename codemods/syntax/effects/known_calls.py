@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 
 from codemods.module import Module
-from codemods.syntax.aliases import tokens_of
 from codemods.syntax.assignments import attribute_settings
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.doubts import Effect, change
-from codemods.syntax.flow import is_in_place, last_name
-from codemods.syntax.harmless import (
+from codemods.syntax.effects.aliases import tokens_of
+from codemods.syntax.effects.doubts import Effect, change
+from codemods.syntax.effects.harmless import (
     ALSO_TENSOR,
     CHANGES_ARGUMENT,
     LOG_METHODS,
@@ -24,6 +23,7 @@ from codemods.syntax.harmless import (
     RUNS_ARGUMENT,
     UNSETTLED,
 )
+from codemods.syntax.flow import is_in_place, last_name
 from codemods.syntax.places import where
 
 

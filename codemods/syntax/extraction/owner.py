@@ -11,8 +11,8 @@ from typing import NamedTuple
 from codemods.model import Span
 from codemods.module import Function, Module
 from codemods.syntax.assignments import FUNCTIONS, attribute_settings
-from codemods.syntax.extractable import nodes_of
-from codemods.syntax.guessed_types import guess
+from codemods.syntax.extraction.extractable import nodes_of
+from codemods.syntax.extraction.guessed_types import guess
 
 
 @dataclass(frozen=True)

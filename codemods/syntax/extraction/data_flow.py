@@ -9,9 +9,9 @@ from functools import cached_property
 from codemods.codemod import Unsure
 from codemods.module import Function, Module
 from codemods.scopes import position
-from codemods.syntax.control_flow import ControlFlow, Step, bound_before
-from codemods.syntax.evaluation import ordered
-from codemods.syntax.extractable import LOOPS, deferred
+from codemods.syntax.extraction.control_flow import ControlFlow, Step, bound_before
+from codemods.syntax.extraction.evaluation import ordered
+from codemods.syntax.extraction.extractable import LOOPS, deferred
 from codemods.syntax.places import where
 
 

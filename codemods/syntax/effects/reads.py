@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codemods.module import Module
 from codemods.scopes import DEFINITIONS
-from codemods.syntax.aliases import ANYTHING, Token, is_atomic, tokens_of, variable
+from codemods.syntax.effects.aliases import ANYTHING, Token, is_atomic, tokens_of, variable
 
 
 @dataclass(frozen=True)

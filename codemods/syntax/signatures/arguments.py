@@ -7,7 +7,7 @@ import re
 
 from codemods.model import Edit, Span
 from codemods.module import Module
-from codemods.syntax.width import is_too_long, shown_width
+from codemods.syntax.signatures.width import is_too_long, shown_width
 
 MARK = re.compile(r"#[^\r\n]*|[^\s\\#]")
 

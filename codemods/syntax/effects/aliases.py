@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from codemods.module import Module
 from codemods.scopes import Binding
+from codemods.syntax.effects.harmless import ATOMIC, MAKES_NEW, SAME_ITEMS, VIEW_ATTRIBUTES, VIEWS
 from codemods.syntax.flow import last_name
-from codemods.syntax.harmless import ATOMIC, MAKES_NEW, SAME_ITEMS, VIEW_ATTRIBUTES, VIEWS
 
 Token = tuple[ast.AST | None, str]
 """A variable as (scope, name); an attribute of whatever object as (None, name)."""

@@ -1,0 +1,1 @@
+"""What code may change when it runs, followed through the project."""

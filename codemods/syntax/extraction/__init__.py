@@ -1,0 +1,1 @@
+"""Statements that become a function of their own."""
