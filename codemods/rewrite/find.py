@@ -37,9 +37,11 @@ def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | 
         raw = project.read(path) if raw is None else raw
         interested = [codemod for codemod in codemods if codemod.may_hold(raw)]
         project.was_asked = False
-        if not may_suppress(raw) and not is_worth_parsing(project, path, interested, raw):
-            check_text(path, raw)
-            return FileResult(path, is_local=not project.was_asked)
+        if not may_suppress(raw):
+            interested = worth_asking(project, path, interested, raw)
+            if not interested:
+                check_text(path, raw)
+                return FileResult(path, is_local=not project.was_asked)
         asked_at_a_glance = project.was_asked
         module = project.module(path, raw)
     except SourceError as error:
@@ -63,19 +65,23 @@ def check_text(path: str, raw: bytes) -> None:
         decode(path, raw)
 
 
-def is_worth_parsing(project: Project, path: str, interested: Sequence[Codemod], raw: bytes) -> bool:
-    """Whether anything is found at a first glance, or the file has to be read as a whole to know."""
-    if not interested or len(raw) < BIG or not path.endswith(".py"):
-        return bool(interested)
-    hits = [codemod.hits(raw) for codemod in interested]
-    if None in hits:
-        return True
+def worth_asking(project: Project, path: str, interested: list[Codemod], raw: bytes) -> list[Codemod]:
+    """The codemods that find something at a first glance, or have to read the file as a whole to know.
+
+    Each is looked at for itself: what one codemod finds never depends on which others are asked.
+    """
+    if len(raw) < BIG or not path.endswith(".py"):
+        return interested
+    hits = {codemod: codemod.hits(raw) for codemod in interested}
+    glancing = [codemod for codemod, found in hits.items() if found is not None]
     try:
-        part = decode(path, glance(raw, (hit for found in hits for hit in found or ())))
-        module = Module(part, project.module_name(path), parse_text(part.parsed))
-        return any(ask(codemod, module, project) for codemod in interested)
+        part = decode(path, glance(raw, (hit for found in hits.values() for hit in found or ())))
+        module = Module(part, project.module_name(path), parse_text(part.parsed)) if glancing else None
     except (SyntaxError, SourceError):
-        return True
+        return interested
+    return [
+        codemod for codemod in interested if module is None or codemod not in glancing or ask(codemod, module, project)
+    ]
 
 
 def ask(codemod: Codemod, module: Module, project: Project) -> list[Finding]:

@@ -98,10 +98,11 @@ class IsolateTelemetry(Codemod):
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if not module.imports.names_package("torch"):
             return
-        taken = names_within(module.tree)
+        taken: set[str] = set()
         for function in module.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
             try:
                 for run in self.runs(module, project, function):
+                    taken = taken or names_within(module.tree)
                     yield self.judge(module, project, run, taken)
             except Unsure as unsure:
                 message = f"the lines that are named in {function.name} cannot be extracted"
@@ -162,9 +163,24 @@ class IsolateTelemetry(Codemod):
 
 
 def is_compute(module: Module, function: Function) -> bool:
-    """Whether a function is not telemetry as a whole, by its name, and no test."""
+    """Whether a function works on tensors, is not telemetry as a whole, by its name, and no test."""
     speaks = any(SPEAKS.fullmatch(word.lower()) for word in WORD.findall(function.name))
-    return not speaks and not is_test(module, function)
+    return not speaks and not is_test(module, function) and has_tensors(module, function)
+
+
+def has_tensors(module: Module, function: Function) -> bool:
+    """Whether a function may be given tensors: it is part of a module, or a parameter is not annotated otherwise."""
+    owner = module.enclosing(function, ast.ClassDef)
+    bases = {module.resolve(base) or ast.unparse(base) for base in owner.bases} if owner else set()
+    arguments = [node for node in ast.walk(function.args) if isinstance(node, ast.arg)]
+    kinds = [argument.annotation for argument in arguments if argument.arg not in ("self", "cls")]
+    said = [ast.unparse(kind) if kind else "Any" for kind in kinds]
+    is_part = any(base.rpartition(".")[2] == "Module" for base in bases)
+    return (
+        is_part
+        or not said
+        or any(re.search(r"Tensor|Module|Any|object|\b(?:dict|list|tuple)\b(?!\[)", kind) for kind in said)
+    )
 
 
 def is_disabled_around(module: Module, function: Function) -> bool:

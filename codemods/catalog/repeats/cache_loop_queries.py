@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -80,11 +81,21 @@ class CacheLoopQueries(Codemod):
         if not module.imports.names_package("torch"):
             return
         queries = Queries(project, self.pure)
-        for function in module.nodes(*FUNCTIONS):
+        for function in filter(self.asks_twice(module), module.nodes(*FUNCTIONS)):
             repeats = list(Repeats(module, queries, function).found())
             taken = names_within(function) if repeats else set()
             if can_hold_more(module, function, taken):
                 yield from (self.report(module, repeat, taken) for repeat in repeats)
+
+    def asks_twice(self, module: Module) -> Callable[[Function], bool]:
+        """Whether a function may ask something twice, as far as its text tells."""
+        hits = sorted(self.hits(module.text.encode(errors="surrogatepass")))
+
+        def has_hit(function: Function) -> bool:
+            span = module.span(function)
+            return bisect_left(hits, span.start) < bisect_left(hits, span.end)
+
+        return has_hit if module.text.isascii() else lambda function: True
 
     def report(self, module: Module, repeat: Repeat, taken: set[str]) -> Finding:
         message = describe(module, repeat)

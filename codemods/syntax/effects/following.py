@@ -21,7 +21,7 @@ from codemods.syntax.effects.running import DEEP, Running, arguments_of, calls_m
 from codemods.syntax.flow import last_name
 from codemods.syntax.places import Place, where
 
-PATIENCE = 60
+PATIENCE = 40
 """How many functions are looked into to answer one question; what calls more is seldom a pure read."""
 
 NAMED = (*DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
