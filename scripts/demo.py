@@ -105,7 +105,7 @@ def try_one(project: Path, name: str) -> dict[str, Any]:
         "findings": len(told["findings"]),
         "fixable": len(fixable),
         "ruling": ruling,
-        "sentence": proof.get("sentence", ""),
+        "measured": gains(proof) if proof else "".join(one["left_alone"] for one in told["findings"][:1]),
         "where": f"{Path(scenario).stem} on {device or DEVICE}",
     }
 
@@ -167,14 +167,20 @@ def show_table(trials: list[dict[str, Any]], whole: dict[str, Any]) -> None:
     rows = [("codemod", "findings", "verdict", "scenario", "measured")]
     for trial in trials:
         found = f"{trial['fixable']} of {trial['findings']}"
-        rows.append((trial["name"], found, trial["ruling"], trial["where"], trial["sentence"]))
+        rows.append((trial["name"], found, trial["ruling"], trial["where"], trial["measured"]))
     for name, proof in whole.items():
         where = f"{Path(name).stem} on {DEVICE}"
-        rows.append(("all together", "", proof["ruling"], where, proof["sentence"]))
+        rows.append(("all together", "", proof["ruling"], where, gains(proof)))
     print("\n".join(table_lines([Entry(row) for row in rows], color=False, width=150)))
     print("The plan's own criteria:")
     for line in criteria(whole):
         print(f"  {line}")
+
+
+def gains(proof: dict[str, Any]) -> str:
+    """What a proof found to be better."""
+    better = [reason["text"] for reason in proof["reasons"] if reason["tendency"] == "better"]
+    return "; ".join(better) or "equivalent, nothing better"
 
 
 def criteria(whole: dict[str, Any]) -> Iterator[str]:
@@ -189,7 +195,7 @@ def criteria(whole: dict[str, Any]) -> Iterator[str]:
     compiles = " > ".join("yes" if side["fullgraph"] else "no" for side in sides)
     yield f"the policy's forward compiles with fullgraph=True: {compiles}; graph breaks {breaks}"
     for one in sides[1]["breaks"] or ():
-        yield f"  left: {one['file']}:{one['line']} {one['reason'].splitlines()[0]}"
+        yield f"  left: {one['file']}:{one['line']} {one['reason'].partition(':')[0]}"
 
 
 def conclude(claims: dict[str, bool]) -> int:
