@@ -69,9 +69,9 @@ def choices(hint: Any) -> str:
 
 
 def example_text(name: str, color: bool) -> str:
-    """The first fixture that changes, as a diff."""
+    """The fixture `basic`, or the first that changes, as a diff."""
     folder = fixtures_folder() / name
-    for case in sorted(folder.glob("*/")) if folder.is_dir() else []:
+    for case in sorted(folder.glob("*/"), key=lambda case: (case.name != "basic", case)) if folder.is_dir() else []:
         before, after = side(case, "before"), side(case, "after")
         if after:
             shown = patch({path: before.get(path, b"") for path in after}, after)

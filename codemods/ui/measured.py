@@ -115,6 +115,6 @@ def measured_text(name: str) -> list[str]:
 
 
 def row_text(case: str, row: dict[str, Any]) -> str:
-    guards = "guard time {} > {} us".format(*row["guard_us"])
-    said = "; ".join([*row["numbers"].values(), guards, *row["notices"]])
+    guards = ["guard time {} > {} us".format(*row["guard_us"])] if any(row["guard_us"]) else []
+    said = "; ".join([*row["numbers"].values(), *guards, *row["notices"]])
     return f"torch {row['torch']}, {row['device']}, fixture {case}: {row['ruling']}: {said}"
