@@ -17,7 +17,7 @@ from codemods.topics.public_api.aliased import ModuleAlias, module_aliases, writ
 from codemods.topics.public_api.calls import Draft, write_use
 from codemods.topics.public_api.importing import Imported, check_import, imported_names, uses_of, write_import
 from codemods.topics.public_api.replaced import check_instances, doubt_about_tests, replaced_by_name
-from codemods.topics.public_api.screen import may_use_old_names
+from codemods.topics.public_api.screen import may_use_old_names, old_names_in
 from codemods.topics.public_api.table import Row, table
 from codemods.topics.public_api.uses import Use, check_use, uses
 
@@ -75,6 +75,9 @@ class UsePublicCompilerApi(Codemod):
 
     def may_hold(self, raw: bytes) -> bool:
         return may_use_old_names(raw)
+
+    def hits(self, raw: bytes) -> list[int] | None:
+        return old_names_in(raw)
 
     def purposes(self, findings: Sequence[Finding]) -> tuple[Purpose, ...]:
         said = [finding.message for finding in findings]

@@ -23,6 +23,17 @@ def may_use_old_names(raw: bytes) -> bool:
     )
 
 
+def old_names_in(raw: bytes) -> list[int] | None:
+    """Where old names stand behind their modules; None if one is imported, and may be used anywhere."""
+    found: list[int] = []
+    for group in screens().values():
+        for _, (written, *imported) in group:
+            if any(pattern.search(raw) for pattern in imported):
+                return None
+            found += [match.start() for match in written.finditer(raw)]
+    return found
+
+
 Screen = tuple[tuple[bytes, ...], tuple[re.Pattern[bytes], ...]]
 
 
