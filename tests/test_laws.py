@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from codemods import Finding
@@ -65,6 +65,7 @@ def test_every_case_works_with_other_line_endings(case: Case, newline: str) -> N
 @given(case=st.sampled_from(PLAIN), layout=layouts)
 @settings(max_examples=150, deadline=None)
 def test_the_layout_stays_and_the_rest_of_the_text_with_it(case: Case, layout: Layout) -> None:
+    assume(not (layout.latin_1 and "lines" in case.config.get("options", {})))  # its header moves the lines
     before, after = layout.lay_out(case.before), layout.lay_out(case.after)
     result = rewritten(case, before)
     if not layout.final_newline:

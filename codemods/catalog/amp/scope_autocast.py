@@ -12,6 +12,7 @@ from codemods.codemod import Codemod, Options, Unsure, option
 from codemods.model import Edit, Finding
 from codemods.module import Module
 from codemods.project import Project
+from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import where
 from codemods.syntax.signatures.constructor import heirs
 from codemods.topics.autocast.extents import ModelCall, autocast_around, backward_behind, extended, model_call
@@ -63,6 +64,7 @@ class ScopeAutocast(Codemod):
     - a model that is called elsewhere without the same autocast
     - a model that gets out of sight: kept in a container, or given to code outside the project
     - a model whose subclasses have a `forward` of their own, or whose `forward` is decorated already
+    - a model with a `__call__` of its own, and an output that is stored in an attribute or an item
     - a project with DataParallel, TorchScript or forward hooks of the model
     - with `form=backward`: a region that holds the backward pass already
     """
@@ -129,6 +131,8 @@ def check(project: Project, found: ModelCall) -> str:
         raise Unsure(f"{where(module, region.statement)}: `{region.name}` holds the context")
     check_known(project, module, region.made)
     check_function(found.forward.module, found.forward.node)
+    check_stored(found)
+    check_called(project, found)
     check_kin(project, found)
     for path, match in project.matches(ELSEWHERE):
         line = match.string.count(b"\n", 0, match.start()) + 1
@@ -156,6 +160,23 @@ def is_covered(use: Use, found: ModelCall) -> bool:
         return False
     home = found.region.module
     return spelled(use.place.module, entered, home)[0] == spelled(home, found.region.made, home)[0]
+
+
+def check_stored(found: ModelCall) -> None:
+    """Raise if the output is stored in an object, whose code for that would run outside the region."""
+    module = found.region.module
+    for node in ast.walk(found.entered.body[0]):
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+            raise Unsure(f"{where(module, node)}: storing in `{ast.unparse(node)}` may compute, under autocast so far")
+
+
+def check_called(project: Project, found: ModelCall) -> None:
+    """Raise if the class does more than `forward` when it is called."""
+    for other, kind in Definitions(project).lineage(found.owner):
+        for node in kind.body:
+            names = {getattr(node, "name", ""), *(getattr(item, "id", "") for item in getattr(node, "targets", ()))}
+            if "__call__" in names:
+                raise Unsure(f"{where(other, node)}: {kind.name} has a __call__ of its own, which autocast covers too")
 
 
 def check_kin(project: Project, found: ModelCall) -> None:

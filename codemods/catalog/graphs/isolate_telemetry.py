@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -130,6 +131,7 @@ class IsolateTelemetry(Codemod):
         message = describe(run, bool(self.options.lines))
         try:
             extraction = extract(module, run.statements)
+            check_annotations(extraction)
             name = self.choose_name(project, extraction, taken)
             edits = self.write(project, extraction, name)
         except Unsure as unsure:
@@ -186,6 +188,21 @@ def has_tensors(module: Module, function: Function) -> bool:
 def is_disabled_around(module: Module, function: Function) -> bool:
     outer = [node for node in module.ancestors(function) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     return any(is_disabled(module, node) for node in (function, *outer))
+
+
+def check_annotations(extraction: Extraction) -> None:
+    """Unsure if an annotation that would be copied has a name that only the function or class itself knows: `[T]`."""
+    module, function = extraction.module, extraction.function
+    for parameter in extraction.parameters:
+        for node in ast.walk(ast.parse(parameter.annotation or "None", mode="eval")):
+            if isinstance(node, ast.Name) and not (hasattr(builtins, node.id) or module_binds(module, node.id)):
+                raise Unsure(f"{module.path}:{function.lineno}: {node.id} means nothing outside of {function.name}")
+
+
+def module_binds(module: Module, name: str) -> bool:
+    """Whether the name is bound at the top level; an import of everything may bind any."""
+    stars = (alias.name == "*" for node in module.nodes(ast.ImportFrom) for alias in node.names)
+    return bool(module.scopes.within(module.tree, name)) or any(stars)
 
 
 def is_scripted(module: Module, decorator: ast.expr) -> bool:

@@ -176,7 +176,7 @@ def held_by(module: Module, repeat: Repeat) -> str:
     target = targets[0]
     if not is_bound or len(targets) != 1 or not isinstance(target, ast.Name):
         return ""
-    if not isinstance(module.scopes.of(target), Function):
+    if not isinstance(module.scopes.of(target), Function) or is_set_elsewhere(module, target):
         return ""
     block = module.block(module.statement(repeat.first))
     for use in repeat.uses[1:]:
@@ -184,6 +184,11 @@ def held_by(module: Module, repeat: Repeat) -> str:
             if any(is_rebound(node, target) for node in ast.walk(part)):
                 return ""
     return target.id
+
+
+def is_set_elsewhere(module: Module, target: ast.Name) -> bool:
+    """Whether functions inside or around may bind the variable: what calls them does not show it."""
+    return any(target.id in node.names for node in module.nodes(ast.Nonlocal))
 
 
 def is_rebound(node: ast.AST, target: ast.Name) -> bool:

@@ -11,7 +11,14 @@ from codemods.model import Finding, SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.topics.inner_imports.checks import IMPORTS, Import, check_names, check_place, check_replaced
+from codemods.topics.inner_imports.checks import (
+    IMPORTS,
+    Import,
+    check_names,
+    check_place,
+    check_replaced,
+    check_same,
+)
 from codemods.topics.inner_imports.heat import STEP, loop_around, why_hot
 from codemods.topics.inner_imports.moving import move
 from codemods.topics.inner_imports.origins import doubt_about, modules_of, own_paths
@@ -44,6 +51,7 @@ class MoveImportToTop(Codemod):
       files with `import *`
     - names that are never used: imported for what the import does
     - names that a test replaces, in a module that it exchanges
+    - names that are bound again as the program runs (`sys.stdout`, a counter), or that not every Python has
     - files that set `sys.path` or `os.environ` before they import
     - functions that look at their own names (`locals`), or that a decorator may run elsewhere (`ray.remote`)
     - statements that share their line with others
@@ -109,6 +117,7 @@ def judge(module: Module, project: Project, node: Import) -> str:
     check_place(module, node)
     check_names(module, node)
     check_replaced(module, project, node)
+    check_same(module, project, node)
     return doubt_about(module, project, node)
 
 

@@ -47,7 +47,8 @@ class BatchHostReads(Codemod):
 
     The numbers are the same, types and bits included: a stack holds one dtype, so only values that are seen to be all
     floats, all ints or all bools are stacked; sums and means by rows are not made at once, as their last bits could
-    differ. An index out of range still is an IndexError in the same round. `.flatten()` stands where nothing says how
+    differ. Only the sign of a zero may be another one where rows that hold 0.0 and -0.0 are reduced together. Two
+    arguments of a function are taken to be two objects. An index out of range still is an IndexError in the same round. `.flatten()` stands where nothing says how
     many dimensions there are: of a tensor of shape [n, 1] `x[i].item()` is a number, and an item of `x.tolist()` is
     not. What raised because a row has several numbers need not raise any more.
 
@@ -97,6 +98,8 @@ class BatchHostReads(Codemod):
                 yield self.report(module, batch)
 
     def report(self, module: Module, batch: Batch) -> Finding:
+        if lost := comment_in(module, batch):
+            return module.finding(self.name, batch.node, batch.message, left_alone=lost)
         return module.finding(
             self.name,
             batch.node,
@@ -106,6 +109,16 @@ class BatchHostReads(Codemod):
             left_alone=batch.left_alone,
             notes=batch.notes,
         )
+
+
+def comment_in(module: Module, batch: Batch) -> str:
+    """Where a comment stands in the middle of what would be replaced; empty if none does."""
+    for edit in batch.edits:
+        text = module.text[edit.span.start : edit.span.end]
+        if edit.path == module.path and re.search(r"#[^\r\n]*[\r\n]", text):
+            line = getattr(batch.node, "lineno", 0)
+            return f"{module.path}:{line}: a comment stands in it, and would be lost"
+    return ""
 
 
 def batches(look: Look) -> Iterator[Batch]:

@@ -12,6 +12,7 @@ from codemods.model import Edit, Finding, Span
 from codemods.module import Module
 from codemods.project import Project
 from codemods.scopes import names_within
+from codemods.syntax.assignments import attribute_settings
 from codemods.syntax.gating import gate
 from codemods.syntax.placing import insert_before
 from codemods.syntax.signatures.constructor import Setting, is_dataclass, require_settings
@@ -20,6 +21,7 @@ from codemods.syntax.signatures.new_init import make_init
 from codemods.topics.timers.callers import callers
 from codemods.topics.timers.classes import Timer, timers, timing_functions
 from codemods.topics.timers.measuring import Measuring
+from codemods.topics.timers.premises import check_premises
 from codemods.topics.timers.skipping import check_skippable, given_back, region
 
 COUNT, LAST, ANSWER = ("_intervals", "_n_intervals"), ("_measured", "_last_measured"), ("is_sampled", "measures")
@@ -56,8 +58,10 @@ class SampleTimerSync(Codemod):
     - two methods that both wait at the end of an interval, or one that takes arguments: timers by name
     - a `stop` with which the next interval begins, or that takes its beginning off a stack
     - properties: reading one twice is not two intervals
-    - a class whose `__init__` is inherited, that has `__slots__` or uses the names otherwise; a dataclass that is
-      subclassed; a class with a subclass that does not call its `__init__`
+    - a class whose `__init__` is inherited, takes `**kwargs`, or calls methods before `super().__init__()`
+    - a class that has `__slots__` or uses the names otherwise, as a base class or a subclass may; a dataclass that is
+      subclassed; a class with a subclass that does not call its `__init__`, or a base class that cannot be seen
+    - objects that are made without `__init__`, copied or restored in a way of their own, or listed by attribute
     """
 
     needles: ClassVar[tuple[bytes, ...]] = (b"synchronize(",)
@@ -96,6 +100,7 @@ class SampleTimerSync(Codemod):
         answer, kept = given_back(measuring, statements)
         names = Names(timer)
         check_skippable(measuring, statements)
+        check_premises(module, project, timer, {"enabled", "every", names.count, names.last})
         resets = [module.code(node) for node in statements if measuring.is_reset(node)]
         last = f"{timer.me}.{names.last}"
         lines = [
@@ -137,9 +142,15 @@ class Names:
         self.count, self.last, self.answer = (
             next((name for name in names if name not in taken), names[-1] + "_") for names in (COUNT, LAST, ANSWER)
         )
-        self.has_enabled = "enabled" in taken
+        self.has_enabled = takes_enabled(owner)
         sampled = f"{timer.me}.{self.count} % {timer.me}.every == 0"
         self.test = sampled if self.has_enabled else f"{timer.me}.enabled and {sampled}"
+
+
+def takes_enabled(owner: ast.ClassDef) -> bool:
+    """Whether the class has a setting or field of that name; the `enabled` of another object is none."""
+    arguments = (node for node in ast.walk(owner) if isinstance(node, ast.arg))
+    return bool(attribute_settings(owner, "enabled")) or any(node.arg == "enabled" for node in arguments)
 
 
 def check(module: Module, timer: Timer) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from codemods.codemod import Unsure
 from codemods.module import Module
 from codemods.project import Project
-from codemods.syntax.effects.aliases import ANYTHING, Token, is_atomic, is_private, variable
+from codemods.syntax.effects.aliases import ANYTHING, PARTS, Token, is_atomic, is_private, variable
 from codemods.syntax.effects.doubts import Doubt, Effect
 from codemods.syntax.effects.following import Effects
 from codemods.syntax.effects.reads import Reads
@@ -59,7 +59,7 @@ def impurity(project: Project, module: Module, call: ast.expr, pure: Sequence[st
 
 def meets(module: Module, effect: Effect, reads: Reads) -> bool:
     """Whether an effect is about something that is read; what cannot be named may be anything that is open."""
-    if effect.binds & reads.names or effect.changes & reads.contents:
+    if is_shared_by(effect.binds, reads.names) or is_shared_by(effect.changes, reads.contents):
         return True
     if ANYTHING in effect.changes:
         return any(is_open(module, token) for token in reads.contents)
@@ -67,6 +67,16 @@ def meets(module: Module, effect: Effect, reads: Reads) -> bool:
         return False
     is_shared = any(home is None or isinstance(home, ast.Module) for home, _ in effect.binds)
     return is_shared or any(is_open(module, token) for token in effect.changes)
+
+
+def is_shared_by(some: frozenset[Token], others: frozenset[Token]) -> bool:
+    """Whether two sets have something in common; variables of modules are attributes of these, and count by name."""
+    both = {token for token in some & others if not token[1].endswith(PARTS)}
+    return bool(both) or bool(public_names(some) & public_names(others))
+
+
+def public_names(tokens: frozenset[Token]) -> set[str]:
+    return {name for home, name in tokens if name and (home is None or isinstance(home, ast.Module))}
 
 
 def is_open(module: Module, token: Token) -> bool:

@@ -103,6 +103,8 @@ class Effects:
             else:
                 bound = variable(module, node) if isinstance(node, ast.Name) else (None, node.attr)
                 yield binding(module, node, said, {bound})
+                if isinstance(node, ast.Attribute) and node.attr == "data":
+                    yield change(module, node, said, tokens_of(module, node.value))
             if isinstance(module.parent(node), ast.AugAssign):
                 yield change(module, node, f"changes `{ast.unparse(node)}` in place", tokens_of(module, node))
         elif isinstance(node, NAMED) and (name := getattr(node, "rest", None) or getattr(node, "name", None)):
@@ -137,7 +139,7 @@ class Effects:
             if wrapper := wrapper_of(function):
                 by = f"is wrapped by `{ast.unparse(wrapper)}`, which is not followed"
                 yield Effect(place, f"{said} {by}", is_unknown=True, origin=str(function))
-            given = arguments_of(module, node, function.node)
+            given = {**defaults_of(function), **arguments_of(module, node, function.node)}
             for effect in self._summary(function, depth + 1):
                 seen = seen_outside(effect, function, given)
                 if effect.is_unknown or effect.is_output or seen.binds or seen.changes:
@@ -171,6 +173,15 @@ class Effects:
                 del self._unfinished[marked:]
             self._met = min(self._met, before) if self._met < own else before
         return self._summaries[node]
+
+
+def defaults_of(function: Place[Function]) -> dict[str, frozenset[Token]]:
+    """What each parameter of a function is known by where nothing is given for it."""
+    arguments = function.node.args
+    placed = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(placed), reversed(arguments.defaults), strict=False)]
+    pairs += [(item, value) for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
+    return {item.arg: tokens_of(function.module, value) for item, value in pairs}
 
 
 def seen_outside(effect: Effect, function: Place[Function], given: Mapping[str, frozenset[Token]]) -> Effect:

@@ -42,8 +42,17 @@ OUTPUT_MODULES = {"logging", "warnings", "time", "datetime", "random", "sys", "o
 CHANGES_ARGUMENT = {
     *("random.shuffle", "heapq.heappush", "heapq.heappop", "heapq.heapify", "heapq.heapreplace", "heapq.heappushpop"),
     *("bisect.insort", "bisect.insort_left", "bisect.insort_right", "numpy.copyto", "numpy.put", "numpy.fill_diagonal"),
-    *("operator.setitem", "operator.delitem", "operator.iadd"),
+    *("operator.setitem", "operator.delitem", "operator.iadd", "numpy.random.shuffle", "numpy.place", "numpy.putmask"),
+    *("numpy.add.at", "numpy.subtract.at", "numpy.maximum.at", "numpy.minimum.at"),
 }
+
+WRITES_GIVEN = {
+    *("all_reduce", "broadcast", "reduce", "recv", "irecv", "scatter", "gather", "all_gather", "reduce_scatter"),
+    *("all_gather_into_tensor", "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "all_reduce_coalesced"),
+    *("broadcast_object_list", "all_gather_object", "gather_object", "scatter_object_list", "vector_to_parameters"),
+    *("all_gather_coalesced", "broadcast_coalesced", "convert_parameters"),
+}
+"""Functions of `torch.distributed` and `torch.nn.utils` that write into what they are given."""
 
 UNSETTLED = {
     *(
@@ -70,10 +79,23 @@ UNSETTLED = {
         "set_num_threads",
         "set_float32_matmul_precision",
     ),
+    *("is_grad_enabled", "is_inference_mode_enabled", "is_autocast_enabled", "get_default_dtype", "get_default_device"),
+    *("get_rng_state", "set_rng_state", "memory_allocated", "memory_reserved", "max_memory_allocated"),
+    *("mem_get_info", "memory_stats", "utilization", "gumbel_softmax", "rrelu", "alpha_dropout"),
+    *(
+        "feature_alpha_dropout",
+        "dropout1d",
+        "dropout2d",
+        "dropout3d",
+        "get_num_threads",
+        "current_stream",
+        "current_device",
+    ),
 }
-"""Functions of torch that draw, set, save or run what they are given: never a pure read."""
+"""Functions of torch that draw, set, save, run what they are given or ask how torch is set: never a pure read."""
 
-RUNS_ARGUMENT = {"checkpoint", "vmap", "cond", "while_loop", "grad", "backward"}
+RUNS_ARGUMENT = {"checkpoint", "vmap", "cond", "while_loop", "grad", "backward", "jacobian", "hessian", "vjp", "jvp"}
+RUNS_ARGUMENT |= {"hvp", "vhp", "functional_call", "jacrev", "jacfwd", "linearize", "grad_and_value"}
 """Functions of torch that run code of the caller's."""
 
 LOG_METHODS = {"debug", "info", "warning", "warning_once", "error", "critical", "exception"}
@@ -173,9 +195,6 @@ READERS = {
         "difference",
         "most_common",
         "as_posix",
-        "exists",
-        "is_file",
-        "is_dir",
         "encode",
         "decode",
     ),
@@ -196,11 +215,27 @@ VIEWS = {
 
 MAKES_NEW = READERS - VIEWS
 MAKES_NEW -= {"copy", "union", "intersection", "difference", "most_common", "find", "index", "replace", "partition"}
+MAKES_NEW -= {"fromkeys"}
 """Methods whose result shares nothing with what they are called on."""
+
+SHARING = VIEWS | {
+    *("as_tensor", "asarray", "from_numpy", "from_dlpack", "frombuffer", "swapaxes", "swapdims", "movedim", "moveaxis"),
+    *("adjoint", "tensor_split", "hsplit", "vsplit", "dsplit", "unflatten", "as_strided", "view_as_real", "conj"),
+    *("view_as_complex", "broadcast_to", "broadcast_tensors", "atleast_1d", "atleast_2d", "atleast_3d", "meshgrid"),
+    *("positive", "resolve_conj", "resolve_neg", "dropout", "unsafe_chunk", "unsafe_split", "einsum"),
+}
+"""Functions of torch whose result may be, or hold, what they are given."""
+
+PLAIN_TORCH = {"torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"}
+"""Where the functions of torch keep nothing of what they are given."""
+
+COLLECTS = {"append", "appendleft", "add", "extend", "extendleft", "insert", "update", "setdefault", "push", "put"}
+"""Methods by which a container gets what they are given."""
 
 VIEW_ATTRIBUTES = {"T", "mT", "H", "mH", "data", "real", "imag"}
 
 SAME_ITEMS = {"enumerate", "filter", "iter", "list", "map", "max", "min", "next", "reversed", "sorted", "tuple", "zip"}
+SAME_ITEMS |= {"dict", "set", "frozenset", "slice", "memoryview"}
 """Builtins whose result holds items of their arguments."""
 
 ATOMIC = {"int", "float", "bool", "str", "bytes", "complex", "None", "torch.device", "torch.dtype", "torch.Size"}

@@ -22,6 +22,7 @@ from codemods.syntax.effects.harmless import (
     REFLECTION,
     RUNS_ARGUMENT,
     UNSETTLED,
+    WRITES_GIVEN,
 )
 from codemods.syntax.flow import is_in_place, last_name
 from codemods.syntax.places import where
@@ -62,11 +63,15 @@ def imported(module: Module, call: ast.Call, dotted: str, said: str, output: lis
     is_told = any(item.arg == "inplace" and getattr(item.value, "value", True) for item in call.keywords)
     if dotted in CHANGES_ARGUMENT or (package == "torch" and (is_in_place(call) or is_told)):
         targets += call.args[:1]
+    if dotted.startswith(("torch.distributed.", "torch.nn.utils.")) and last_name(call) in WRITES_GIVEN:
+        targets += [*call.args, *(keyword.value for keyword in call.keywords)]
     if targets:
         changed = frozenset().union(*(tokens_of(module, target) for target in targets))
         return [change(module, call, f"changes `{ast.unparse(targets[0])}` by {said}", changed)]
-    if package in OUTPUT_MODULES:
+    if package in OUTPUT_MODULES or dotted.startswith("numpy.random."):
         return output
+    if dotted.startswith("torch.ops."):
+        return None
     if package not in PURE_MODULES or (package == "torch" and last_name(call) in RUNS_ARGUMENT):
         return None
     return output if package == "torch" and last_name(call) in UNSETTLED else []

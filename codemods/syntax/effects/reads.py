@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from codemods.module import Module
 from codemods.scopes import DEFINITIONS
-from codemods.syntax.effects.aliases import ANYTHING, Token, is_atomic, tokens_of, variable
+from codemods.syntax.effects.aliases import ANYTHING, Token, is_atomic, put_into, tokens_of, variable
+from codemods.syntax.effects.harmless import OUTPUT_MODULES, PURE_MODULES
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,22 @@ def read_variable(module: Module, name: ast.Name) -> Reads:
     """A variable and what it holds; functions, classes and imports stay what they are."""
     bindings = module.scopes.bindings(name)
     is_definition = all(isinstance(binding.node, DEFINITIONS) for binding in bindings)
-    if not bindings or is_definition or module.resolve(name):
+    if bindings and (dotted := module.resolve(name)):
+        return read_import(module, name, dotted)
+    if not bindings or is_definition:
         return Reads()
-    contents = frozenset() if is_atomic(module, name) else tokens_of(module, name)
+    contents = frozenset() if is_atomic(module, name) else tokens_of(module, name) | put_into(module, name)
     return Reads(frozenset({variable(module, name)}), contents)
+
+
+def read_import(module: Module, name: ast.Name, dotted: str) -> Reads:
+    """What is imported from a module of the project, by its name there; not functions that are called."""
+    package, dot, last = dotted.partition(".")[0], "." in dotted, dotted.rpartition(".")[2]
+    parent = module.parent(name)
+    is_called = isinstance(parent, ast.Call) and parent.func is name
+    if not dot or is_called or not last.isupper() or package in PURE_MODULES | OUTPUT_MODULES:
+        return Reads()
+    return Reads(frozenset({(None, last)}), frozenset({(None, last)}))
 
 
 def read_by_name(module: Module, call: ast.Call) -> Reads:

@@ -12,7 +12,7 @@ from codemods.model import SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.aliases import Token, tokens_of
+from codemods.syntax.effects.aliases import PARTS, Token, parts_given, tokens_of
 from codemods.syntax.effects.harmless import PURE_BUILTINS
 from codemods.syntax.flow import last_name
 from codemods.syntax.places import Place
@@ -30,6 +30,9 @@ ASKED_BY |= dict.fromkeys(
 FIRST_CALLED = {"map", "filter", "reduce", "starmap", "takewhile", "dropwhile", "filterfalse"}
 CALLING = {"map", "filter", "sorted", "max", "min", "functools.reduce", "itertools.groupby", "itertools.starmap"}
 CALLING |= {"itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse"}
+OPERATORS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv"}
+OPERATORS |= {ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul"}
+OPERATORS |= {ast.LShift: "lshift", ast.RShift: "rshift", ast.BitOr: "or", ast.BitAnd: "and", ast.BitXor: "xor"}
 PLAIN_DECORATORS = {"staticmethod", "classmethod", "property"}
 PLAIN_PACKAGES = {"torch", "functools", "typing", "typing_extensions", "abc", "contextlib"}
 
@@ -49,7 +52,8 @@ class Running:
         if isinstance(node, ast.Attribute):
             if isinstance(node.ctx, ast.Load):
                 return self._getters(module, node) if node.attr in self._properties else []
-            return self._setters(node.attr) if node.attr in self._set_names else []
+            setters = self._setters(node.attr) if node.attr in self._set_names else []
+            return [*setters, *self._special(module, node.value, ("__setattr__",))]
         receiver, names = implied(node)
         return self._special(module, receiver, names)
 
@@ -154,6 +158,11 @@ def implied(node: ast.AST) -> tuple[ast.AST | None, tuple[str, ...]]:
         return node.iter, ("__iter__", "__next__", "__getitem__")
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
         return node.comparators[0], ("__contains__", "__iter__")
+    if isinstance(node, (ast.BinOp, ast.AugAssign)):
+        name = OPERATORS.get(type(node.op), "")
+        if isinstance(node, ast.BinOp):
+            return node.left, (f"__{name}__",)
+        return node.target, (f"__i{name}__", f"__{name}__")
     return None, ()
 
 
@@ -219,17 +228,29 @@ def arguments_of(module: Module, node: ast.AST, function: Function) -> dict[str,
     names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
     if not isinstance(node, ast.Call):
         receiver = node.value if isinstance(node, ast.Attribute) else implied(node)[0]
-        return {names[0]: tokens_of(module, receiver)} if names else {}
+        if not names:
+            return {}
+        return {names[0]: tokens_of(module, receiver), f"{names[0]}{PARTS}": parts_given(module, receiver)}
     given: list[frozenset[Token]] = [tokens_of(module, argument) for argument in node.args]
     if names and names[0] in ("self", "cls"):
         given.insert(0, tokens_of(module, node.func.value) if isinstance(node.func, ast.Attribute) else frozenset())
-    found = dict(zip(names, given, strict=False))
+    found = {**dict(zip(names, given, strict=False)), **parts_of_arguments(module, node, names)}
     by_name = {keyword.arg: tokens_of(module, keyword.value) for keyword in node.keywords}
     every = frozenset().union(*given, *by_name.values())
     if any(isinstance(argument, ast.Starred) for argument in node.args) or None in by_name:
         return dict.fromkeys([*names, *(item.arg for item in rest_of(function))], every)
     rest = dict.fromkeys((item.arg for item in rest_of(function)), every)
     return {**rest, **found, **{name: tokens for name, tokens in by_name.items() if name}}
+
+
+def parts_of_arguments(module: Module, call: ast.Call, names: list[str]) -> dict[str, frozenset[Token]]:
+    """What may be a part of what each parameter is given."""
+    given: list[ast.AST | None] = [*call.args]
+    if names and names[0] in ("self", "cls"):
+        given.insert(0, call.func.value if isinstance(call.func, ast.Attribute) else None)
+    by_name = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    found = {**dict(zip(names, given, strict=False)), **by_name}
+    return {f"{name}{PARTS}": parts_given(module, value) for name, value in found.items()}
 
 
 def rest_of(function: Function) -> list[ast.arg]:

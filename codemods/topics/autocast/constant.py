@@ -15,6 +15,7 @@ from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.effects.answers import impurity
 from codemods.syntax.places import Place, where
+from codemods.syntax.replaced import place
 from codemods.syntax.signatures.constructor import heirs
 
 VOLATILE = {"training"}
@@ -31,6 +32,14 @@ TEXT_METHODS = {"startswith", "endswith", "lower", "upper", "strip", "split", "p
 BUILTINS = ("bool", "str", "isinstance", "hasattr", "getattr", "len", "any", "all", "int", "float")
 EXITS = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 BUILDERS = ("__init__", "__post_init__", "__new__")
+
+
+WHOLESALE = re.compile(
+    rb"(?:\.__dict__|\bvars\([^()\n]*\))\s*(?:\.(?:update|setdefault|pop|clear)\(|\[[^\]\n]*\]\s*=(?!=))"
+)
+"""Attributes that are set without their names."""
+
+CATCHING = {"AttributeError", "TypeError", "Exception", "BaseException"}
 
 
 def is_computed(decision: ast.expr | None) -> bool:
@@ -87,14 +96,17 @@ def attributes_below(names: Definitions, module: Module, root: ast.AST, seen: se
 
 def check_settled(project: Project, module: Module, decision: ast.expr) -> None:
     """Raise for an attribute in the condition that anything but a constructor sets, or that nothing sets."""
-    for name in sorted(attributes(project, module, decision)):
+    names = sorted(attributes(project, module, decision))
+    if names and (found := project.matches(WHOLESALE)):
+        raise Unsure(f"{place(*found[0])}: may set `{names[0]}`")
+    for name in names:
         kinds = owners(project, module, decision, name)
         places = list(settings(project, name))
         if not places:
             raise Unsure(f"{where(module, decision)}: nothing in this project sets `{name}`")
-        for place in places:
-            if not is_built(place) and not is_unrelated(project, place, kinds):
-                raise Unsure(f"{place}: `{ast.unparse(place.node)}` is set here too")
+        for setting in places:
+            if not is_built(setting) and not is_unrelated(project, setting, kinds):
+                raise Unsure(f"{setting}: `{ast.unparse(setting.node)}` is set here too")
 
 
 def check_globals(module: Module, decision: ast.expr) -> None:
@@ -209,6 +221,8 @@ def is_sure(module: Module, binding: Binding, before: ast.stmt) -> bool:
 def check_guards(module: Module, decision: ast.AST, site: ast.AST, outer: ast.AST) -> None:
     """Raise if the condition is evaluated only after a test of what it looks into, which may be what allows it."""
     looked_into = {ast.unparse(node.value) for node in ast.walk(decision) if isinstance(node, ast.Attribute)}
+    if looked_into and (attempt := prepared_try(module, site, outer)):
+        raise Unsure(f"{where(module, attempt)}: the `try` may be meant for the condition")
     for test in guards(module, site, outer):
         for node in ast.walk(test):
             is_owner = isinstance(module.parent(node), ast.Attribute)
@@ -228,6 +242,47 @@ def guards(module: Module, node: ast.AST, outer: ast.AST) -> Iterator[ast.expr]:
         if parent is outer:
             return
         child = parent
+
+
+def prepared_try(module: Module, node: ast.AST, outer: ast.AST) -> ast.Try | None:
+    """A `try` around a node, up to a statement around it, that catches what looking into None raises."""
+    child: ast.AST = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, ast.Try) and child in parent.body:
+            types = [handler.type for handler in parent.handlers]
+            names = {getattr(part, "id", "") for kind in types if kind for part in ast.walk(kind)}
+            if None in types or names & CATCHING:
+                return parent
+        if parent is outer:
+            return None
+        child = parent
+    return None
+
+
+def check_not_none(module: Module, decision: ast.expr) -> None:
+    """Raise for a parameter that the condition looks into and that may be None: a loop without rounds does not."""
+    owners = (node.value for node in ast.walk(decision) if isinstance(node, ast.Attribute))
+    for name in (node for node in owners if isinstance(node, ast.Name)):
+        for binding in module.scopes.bindings(name):
+            given = [binding.value, binding.annotation, default_of(module, binding.node)]
+            if any(item is not None and speaks_of_none(item) for item in given):
+                raise Unsure(f"{where(module, binding.node)}: `{name.id}` may be None before the loop")
+
+
+def speaks_of_none(node: ast.expr) -> bool:
+    parts = list(ast.walk(node))
+    is_none = any(isinstance(part, ast.Constant) and part.value is None for part in parts)
+    return is_none or any(getattr(part, "id", getattr(part, "attr", "")) == "Optional" for part in parts)
+
+
+def default_of(module: Module, argument: ast.AST) -> ast.expr | None:
+    """What a parameter is where nothing is given for it."""
+    given = module.parent(argument)
+    if not isinstance(given, ast.arguments):
+        return None
+    plain = [*given.posonlyargs, *given.args][::-1]
+    found = [*zip(plain, given.defaults[::-1], strict=False), *zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    return next((default for one, default in found if one is argument), None)
 
 
 def early_exits(statements: list[ast.stmt]) -> Iterator[ast.expr]:

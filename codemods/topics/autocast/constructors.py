@@ -46,7 +46,27 @@ def in_constructor(project: Project, module: Module, value: ast.expr) -> Home | 
     last = setters[-1] if setters else None
     if last is None or not module.begins_line(last) or shares_line(module, last):
         raise Unsure(f"{where(module, init)}: no line of __init__ sets what the condition reads")
+    check_order(module, owner, init, last)
     return Home(module, last, init, f"{first_name(init)}.", is_behind=True)
+
+
+def check_order(module: Module, owner: ast.ClassDef, init: ast.FunctionDef, last: ast.stmt) -> None:
+    """Raise if `__init__` calls a method before the value is there, or the constructor of a base class behind it."""
+    me, behind = first_name(init), init.body[init.body.index(last) + 1 :]
+    for node in behind:
+        if isinstance(node, ast.Expr) and is_init_call(node):
+            raise Unsure(f"{where(module, node)}: may set what the condition reads later")
+    methods = {node.name for node in owner.body if isinstance(node, Function)}
+    for call in (node for node in ast.walk(init) if isinstance(node, ast.Call) and node.lineno <= last.lineno):
+        func = call.func
+        is_own = isinstance(func, ast.Attribute) and getattr(func.value, "id", "") == me and func.attr in methods
+        if is_own or any(getattr(given, "id", "") == me for given in call.args if not is_super(call)):
+            raise Unsure(f"{where(module, call)}: may ask for the value before it is there")
+
+
+def is_super(call: ast.Call) -> bool:
+    """Whether it is `super(Kind, self)` or `Kind.__init__(self)`."""
+    return getattr(call.func, "id", "") == "super" or getattr(call.func, "attr", "") == "__init__"
 
 
 def first_name(function: Function) -> str:

@@ -23,6 +23,7 @@ from codemods.topics.autocast.constant import (
     check_bound,
     check_globals,
     check_guards,
+    check_not_none,
     check_settled,
     names_in,
 )
@@ -112,6 +113,7 @@ def before_loop(project: Project, module: Module, value: ast.expr, site: ast.AST
     if best is None:
         return None
     check_bound(module, value, best)
+    check_not_none(module, value)
     check_guards(module, value, site, best)
     return Home(module, best, module.scopes.around(best), caveat=caveat)
 

@@ -109,8 +109,16 @@ class Registering:
         given = self._given.setdefault(owner.kind, {})
         if text not in given:
             wanted = name_for(self.module, tensor.node, tensor.factory).lstrip("_").lower() or "constant"
+            if self.inherits_names(owner.kind):
+                wanted = f"constant_{wanted}"
             given[text] = free_name(wanted, {*self.taken(owner.kind), *given.values()})
         return given[text]
+
+    def inherits_names(self, kind: ast.ClassDef) -> bool:
+        """Whether a base class that is not in the project has attributes of its own: `nn.Linear` has a `weight`."""
+        family = list(self.names.lineage(Place(self.module, kind)))
+        bases = {(home.resolve(base) or "").rpartition(".")[2] for home, one in family for base in one.bases}
+        return not bases <= {"Module", *(one.name for _, one in family)}
 
     def taken(self, kind: ast.ClassDef) -> set[str]:
         """The attributes of the class, of its base classes and of those that inherit it."""
@@ -191,6 +199,8 @@ class Registering:
     def is_own_device(self, device: Device, owner: Owner) -> bool:
         """Whether it is the device of a parameter of this module, or of what a layer with parameters made."""
         text = self.module.code(device.node)
+        if places_itself(owner.kind):
+            return False
         if re.fullmatch(
             rf"{owner.me}\.(?:\w+\.)?(?:weight|bias)\.device|next\({owner.me}\.parameters\(\)\)\.device", text
         ):
@@ -198,7 +208,8 @@ class Registering:
         value = device.node.value if isinstance(device.node, ast.Attribute) else None
         if not isinstance(value, ast.Name) or self.module.scopes.of(value) is not owner.method:
             return False
-        return any(self.is_layer_output(owner, item.value) for item in self.module.scopes.bindings(value))
+        bindings = self.module.scopes.bindings(value)
+        return bool(bindings) and all(self.is_layer_output(owner, item.value) for item in bindings)
 
     def is_layer_output(self, owner: Owner, node: ast.expr | None) -> bool:
         func = node.func if isinstance(node, ast.Call) else None
@@ -207,6 +218,17 @@ class Registering:
         made = [setting.value for setting in attribute_settings(owner.kind, func.attr)]
         dotted = [self.module.resolve(value.func) or "" if isinstance(value, ast.Call) else "" for value in made]
         return bool(dotted) and all(is_reading_layer(name) and not name.endswith("Loss") for name in dotted)
+
+
+def places_itself(kind: ast.ClassDef) -> bool:
+    """Whether `__init__` may put parameters on a device of their own, where a buffer is not put too."""
+    init = next((node for node in kind.body if getattr(node, "name", "") == "__init__"), kind)
+    for node in ast.walk(init):
+        if isinstance(node, ast.keyword) and node.arg in ("device", None):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("to", "cuda"):
+            return True
+    return False
 
 
 def reaches(node: ast.AST, name: str) -> bool:

@@ -111,6 +111,10 @@ def is_free(module: Module, helper: Helper) -> bool:
     others = [node for node in module.nodes(ast.FunctionDef, ast.AsyncFunctionDef) if node.name == helper.name]
     if any(node is not helper.made and not isinstance(module.parent(node), ast.ClassDef) for node in others):
         return False
+    named = [module.parent(node) for node in module.scopes.named[helper.name] if isinstance(node, ast.Name)]
+    lambdas = [one for one in named if isinstance(one, ast.Assign) and isinstance(one.value, ast.Lambda)]
+    if any(one is not helper.node for one in lambdas):
+        return False
     is_read = any(
         module.scopes.of(node) is module.tree for node in module.scopes.named[helper.name] if isinstance(node, ast.Name)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from codemods.codemod import Unsure
@@ -11,9 +12,11 @@ from codemods.model import Edit, Span
 from codemods.module import Module
 from codemods.project import Project
 from codemods.scopes import COMPREHENSIONS, names_within
+from codemods.syntax.definitions import Definitions
 from codemods.syntax.effects.aliases import Token, running_scope
 from codemods.syntax.effects.answers import what_changes
 from codemods.syntax.places import where
+from codemods.topics.autocast.constant import default_of, is_built, settings, speaks_of_none
 from codemods.topics.constructions.naming import free_name, name_for, variable_of
 from codemods.topics.constructions.tensors import ConstantTensor, is_device
 from codemods.topics.constructions.writing import can_go, indented_like, joined, remove_line, text_without
@@ -23,7 +26,9 @@ QUIET = {"torch.no_grad", "torch.enable_grad", "torch.autocast", "torch.amp.auto
 QUIET |= {"torch.profiler.record_function", "torch.autograd.profiler.record_function"}
 """What a `with` may do around a tensor without making another one of it."""
 
+TESTS = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.If, ast.IfExp, ast.While, ast.Assert, ast.comprehension)
 DEFAULTS = {"torch.set_default_dtype", "torch.set_default_device", "torch.set_default_tensor_type"}
+SETTING = re.compile(rb"\bset_default_(?:dtype|device|tensor_type)\b")
 MOVES = {"to", "cuda", "cpu", "to_empty", "data"}
 Loop = ast.AST
 
@@ -33,20 +38,20 @@ def loop_around(project: Project, module: Module, tensor: ConstantTensor) -> Loo
     found = None
     if isinstance(running_scope(module, tensor.node), ast.ClassDef):
         return None
-    for loop, is_certain in loops_around(module, tensor.node):
+    for loop, is_certain in loops_around(project, module, tensor.node):
         if not is_certain or not all(is_settled(project, module, device.node, loop) for device in tensor.devices):
             break
         found = loop
     return found
 
 
-def loops_around(module: Module, node: ast.AST) -> Iterator[tuple[Loop, bool]]:
+def loops_around(project: Project, module: Module, node: ast.AST) -> Iterator[tuple[Loop, bool]]:
     """The loops of the same function around a node, innermost first, and whether each round comes by it."""
     child, is_certain = node, True
     for outer in module.ancestors(node):
         if isinstance(outer, (*STATEMENTS, *COMPREHENSIONS)):
             if runs_each_round(outer, child):
-                yield outer, is_certain and not sets_defaults(module, outer)
+                yield outer, is_certain and not sets_defaults(project, module, outer)
             is_certain = is_certain and child not in getattr(outer, "orelse", [])
         elif isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             return
@@ -81,9 +86,16 @@ def always_runs(module: Module, outer: ast.AST, child: ast.AST) -> bool:
     return not isinstance(outer, (ast.ExceptHandler, ast.match_case)) and type(outer).__name__ != "TryStar"
 
 
-def sets_defaults(module: Module, loop: ast.AST) -> bool:
-    """Whether a round may change the dtype or the device that new tensors get."""
-    return any(isinstance(node, ast.Call) and module.resolve(node.func) in DEFAULTS for node in ast.walk(loop))
+def sets_defaults(project: Project, module: Module, loop: ast.AST) -> bool:
+    """Whether a round may change the dtype or the device that new tensors get, also in a function of the project."""
+    calls = [node for node in ast.walk(loop) if isinstance(node, ast.Call)]
+    if any(module.resolve(call.func) in DEFAULTS for call in calls):
+        return True
+    if not project.worked_out(SETTING, lambda: bool(project.matches(SETTING))):
+        return False
+    names = Definitions(project)
+    leaves = any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in ast.walk(loop))
+    return leaves or any(names.called(module, call) is not None for call in calls)
 
 
 def is_settled(project: Project, module: Module, device: ast.expr, loop: Loop) -> bool:
@@ -93,9 +105,31 @@ def is_settled(project: Project, module: Module, device: ast.expr, loop: Loop) -
         return False
     if not all(is_bound_before(module, name, loop) and not moves(loop, name) for name in names):
         return False
+    if isinstance(device, ast.Attribute) and any(may_be_none(module, name, loop) for name in names):
+        return False
     is_plain = isinstance(device, (ast.Name, ast.Constant)) or isinstance(getattr(device, "value", None), ast.Name)
-    is_tensors = is_plain and not (names and names[0].id == "self")
+    is_tensors = is_plain and not (names and names[0].id == "self") and is_never_set(project, device)
     return is_tensors or what_changes(project, module, device, [loop]) is None
+
+
+def is_never_set(project: Project, device: ast.expr) -> bool:
+    """Whether nothing but constructors sets an attribute of this name, so that it stays what it is."""
+    name = device.attr if isinstance(device, ast.Attribute) else ""
+    if not name:
+        return True
+    return project.worked_out((settings, name), lambda: all(is_built(place) for place in settings(project, name)))
+
+
+def may_be_none(module: Module, name: ast.Name, loop: Loop) -> bool:
+    """Whether a variable may be None where the loop makes no tensor: it is tested there, or may be given None."""
+    mentions = (node for node in ast.walk(module.statement(loop)) if isinstance(node, ast.Name) and node.id == name.id)
+    if any(isinstance(module.parent(node), TESTS) for node in mentions):
+        return True
+    for binding in module.scopes.bindings(name):
+        given = [binding.value, binding.annotation, default_of(module, binding.node)]
+        if any(item is not None and speaks_of_none(item) for item in given):
+            return True
+    return False
 
 
 def moves(loop: Loop, name: ast.Name) -> bool:

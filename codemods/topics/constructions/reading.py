@@ -60,7 +60,7 @@ class Reading:
             self.check(module, parent, depth)
         elif isinstance(parent, (ast.List, ast.Tuple)):
             self._listed(module, parent, depth)
-        elif not is_read(parent):
+        elif not is_read(parent) or (isinstance(parent, ast.AugAssign) and may_be_list(module, parent.target)):
             raise KeptError
 
     def _attribute(self, module: Module, node: ast.Attribute, depth: int) -> None:
@@ -89,7 +89,8 @@ class Reading:
             return
         dotted = module.resolve(outer.func) if isinstance(outer, ast.Call) and node in outer.args else None
         name = (dotted or "").rpartition(".")[2]
-        if not (dotted or "").startswith("torch.") or name not in NEW or writes_out(outer):
+        is_view = name == "einsum" and len(node.elts) < 2
+        if not (dotted or "").startswith("torch.") or name not in NEW or is_view or writes_out(outer):
             raise KeptError
 
     def _assigned(self, module: Module, node: ast.Assign | ast.AnnAssign, depth: int) -> None:
@@ -103,7 +104,8 @@ class Reading:
     def _variable(self, module: Module, name: ast.Name, depth: int) -> None:
         """A variable that holds the tensor and nothing else."""
         scope = module.scopes.of(name)
-        if len(module.scopes.bindings(name)) != 1 or isinstance(scope, ast.ClassDef):
+        is_global = isinstance(scope, ast.Module) and module.enclosing(name, *FUNCTIONS) is not None
+        if len(module.scopes.bindings(name)) != 1 or isinstance(scope, ast.ClassDef) or is_global:
             raise KeptError
         for mention in module.scopes.names(scope, name.id):
             if isinstance(mention.ctx, ast.Load):
@@ -181,6 +183,19 @@ def is_read(parent: ast.AST | None) -> bool:
         return not isinstance(parent.op, ast.UAdd)
     reading = (ast.BinOp, ast.Compare, ast.AugAssign, ast.FormattedValue, ast.Slice, ast.Expr, ast.Assert)
     return isinstance(parent, (*reading, ast.If, ast.While, ast.IfExp))
+
+
+def may_be_list(module: Module, target: ast.expr) -> bool:
+    """Whether `target += tensor` may put the rows of the tensor, which share its memory, into a list."""
+    if isinstance(target, ast.Name):
+        values = [binding.value for binding in module.scopes.bindings(target) if binding.how == "assign"]
+    else:
+        owner = module.enclosing(target, ast.ClassDef)
+        name = target.attr if isinstance(target, ast.Attribute) else ""
+        values = [setting.value for setting in attribute_settings(owner, name)] if owner and name else []
+    calls = [value.func for value in values if isinstance(value, ast.Call)]
+    is_made = any(module.scopes.is_builtin(func, "list") for func in calls)
+    return is_made or any(isinstance(value, (ast.List, ast.ListComp)) for value in values)
 
 
 def writes_out(call: ast.AST | None) -> bool:

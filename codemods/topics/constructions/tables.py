@@ -81,6 +81,8 @@ def is_only_read(module: Module, node: ast.expr) -> bool:
     variable = variable_of(module, node)
     if variable is None or len(module.scopes.bindings(variable)) != 1:
         return False
+    if not isinstance(module.scopes.of(variable), Function):
+        return False
     mentions = [name for name in module.scopes.names(module.scopes.of(variable), variable.id) if name is not variable]
     can_be_read = not any(module.enclosing(mention, ast.JoinedStr) for mention in mentions)
     return bool(mentions) and can_be_read and all(is_lookup(module, mention) for mention in mentions)

@@ -11,7 +11,7 @@ from codemods.model import Span
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
-from codemods.topics.constructions.values import NotConstantError, constant_value, is_number, is_whole
+from codemods.topics.constructions.values import NotConstantError, constant_value, is_empty, is_number, is_whole
 
 DATA = {"tensor", "as_tensor"}
 SIZES = {"zeros", "ones"}
@@ -139,6 +139,8 @@ class Reader:
     def is_float(self, name: str, values: list[Any]) -> bool:
         if name in TYPED:
             return TYPED[name]
+        if name in DATA and is_empty(values[0]):
+            return True
         return not is_whole(values) if name in (*DATA, "arange", "full") else True
 
     def dtype(self, node: ast.expr) -> bool:
@@ -190,7 +192,12 @@ class Reader:
             return None
         if not self.is_fixed(call.args, call.keywords):
             return None
-        return found[0] or name in ROUNDING or name == "div", found[1]
+        return found[0] or self.gives_floats(name, call.args), found[1]
+
+    def gives_floats(self, name: str, numbers: list[ast.expr]) -> bool:
+        """Whether a function of whole numbers may give floats: `mul(0.5)` does."""
+        is_whole_math = name not in EXACT or all(is_whole(self.value(number)) for number in numbers)
+        return name in ROUNDING or name == "div" or not is_whole_math
 
     def is_fixed(self, arguments: list[ast.expr], keywords: list[ast.keyword]) -> bool:
         named = [keyword.value for keyword in keywords if keyword.arg in ("dim", "diagonal", "dims", "keepdim")]
@@ -227,7 +234,7 @@ class Reader:
         rest = [item for item, tensor in zip(call.args, tensors, strict=True) if tensor is None]
         if tensors[0] is None or not self.is_fixed(rest, call.keywords):
             return None
-        joined = self.join([item for item in tensors if item], name in ROUNDING or name == "div")
+        joined = self.join([item for item in tensors if item], self.gives_floats(name, rest))
         return joined if name not in ROUNDING or not joined[1] else None
 
 

@@ -113,6 +113,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex))
 
 
+def is_empty(value: Any) -> bool:
+    """Whether it is a list without a number in it: torch makes floats of that."""
+    return isinstance(value, (list, tuple)) and all(map(is_empty, value))
+
+
 def is_whole(value: Any) -> bool:
     """Whether no number in it is a float."""
     return all(map(is_whole, value)) if isinstance(value, (list, tuple)) else isinstance(value, int)

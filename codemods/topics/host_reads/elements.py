@@ -114,6 +114,8 @@ def check(group: Elements) -> list[str]:
         caveats.append(
             f"`{look.text(group.tensor)}` must have one dtype in every round: a stack of ints and floats is floats"
         )
+    if group.known.is_tensor and group.known.ndim is None and not is_uniform(look, group.tensor, group.loop):
+        caveats.append(f"`{look.text(group.tensor)}` must have one shape in every round: [] and [1] do not stack")
     return caveats
 
 

@@ -9,11 +9,20 @@ from codemods.codemod import Unsure
 from codemods.model import Edit
 from codemods.syntax.places import where
 from codemods.topics.host_reads.counters import is_whole, length_of
+from codemods.topics.host_reads.gathering import is_list
 from codemods.topics.host_reads.listing import Listed, before_loop
 from codemods.topics.host_reads.look import Batch, Look, names_in
-from codemods.topics.host_reads.paths import check_room, check_way_out, is_conditional, leaves_early, runs_before, skips
-from codemods.topics.host_reads.reads import Read
-from codemods.topics.host_reads.rows import ROW_REDUCTIONS, Row, check_names, row_of, why_not
+from codemods.topics.host_reads.paths import (
+    SIMPLE,
+    check_room,
+    check_way_out,
+    is_conditional,
+    leaves_early,
+    runs_before,
+    skips,
+)
+from codemods.topics.host_reads.reads import SCOPES, Read
+from codemods.topics.host_reads.rows import ROW_REDUCTIONS, Row, check_names, is_items, row_of, why_not
 from codemods.topics.host_reads.tables import COUNTING, FACTORIES
 
 SMALL = 1024
@@ -104,12 +113,56 @@ def check_before(look: Look, rows: list[Row]) -> list[str]:
     for each in rows:
         check_way_out(look.module, each.read.node, top)
         check_conditions(look, each, look.known(row.owner).is_tensor)
-    around = row.loop.body if row.loop.is_statement else runs_before(look.module, top, statement)
+    around = row.loop.running if row.loop.is_statement else runs_before(look.module, top, statement)
     when = "in the loop" if row.loop.is_statement else "in this statement"
     caveats = look.check_unchanged(row.source, around, when)
     if row.keys and ast.dump(row.keys.node.iter) != ast.dump(row.source):
         caveats += look.check_unchanged(row.keys.node.iter, around, when)
-    return caveats
+    return [*caveats, *check_there(look, row)]
+
+
+def check_there(look: Look, row: Row) -> list[str]:
+    """A caveat where the tensor is an item that nothing says is there in case the loop has no round."""
+    if row.keys is not None:
+        keys = row.keys.node.iter
+        if ast.dump(keys) == ast.dump(row.source) or is_items(keys):
+            return []
+        func = keys.func if isinstance(keys, ast.Call) else None
+        is_keys = isinstance(func, ast.Attribute) and func.attr == "keys"
+        if is_keys and ast.dump(func.value) == ast.dump(row.source):  # type: ignore[union-attr]
+            return []
+        if not is_list(look, keys):
+            place = where(look.module, keys)
+            raise Unsure(f"{place}: `{look.text(keys)}` may be an iterator, which runs only once")
+    elif not is_looked_up(look, row.owner) or is_seen_before(look, row):
+        return []
+    return [f"`{look.text(row.owner)}` must be there even if the loop has no round"]
+
+
+def is_looked_up(look: Look, owner: ast.expr) -> bool:
+    """Whether some part of an expression is an item that may be missing."""
+    parts = (node for node in ast.walk(owner) if isinstance(node, ast.Subscript))
+    return any(not look.known(part.value).is_tensor for part in parts)
+
+
+def is_seen_before(look: Look, row: Row) -> bool:
+    """Whether the tensor is asked for before the loop in any case: in its head, or in a statement before it."""
+    module, dump = look.module, ast.dump(row.owner).replace("Store()", "Load()")
+    top = row.loop.home if row.loop.is_statement else module.statement(row.loop.home)
+    if any(ast.dump(node) == dump for node in ast.walk(row.loop.node.iter)):
+        return True
+    statement: ast.AST | None = top
+    while isinstance(statement, ast.stmt):
+        block = module.block(statement)
+        for earlier in block[: block.index(statement)]:
+            found = (node for node in ast.walk(earlier) if isinstance(node, ast.Subscript))
+            same = (node for node in found if ast.dump(node).replace("Store()", "Load()") == dump)
+            if any(isinstance(earlier, SIMPLE) and not is_conditional(module, node, earlier) for node in same):
+                return True
+        statement = module.parent(statement)
+        if isinstance(statement, SCOPES):
+            return False
+    return False
 
 
 def check_conditions(look: Look, row: Row, is_tensor: bool) -> None:
@@ -210,7 +263,15 @@ def bound_of(look: Look, row: Row) -> ast.expr | None:
     is_range = isinstance(call, ast.Call) and look.module.scopes.is_builtin(call.func, "range")
     if name not in row.loop.names or not is_range or not isinstance(call, ast.Call) or not 1 <= len(call.args) <= 2:
         return None
-    return call.args[-1]
+    is_from_zero = len(call.args) == 1 or is_not_negative(call.args[0])
+    return call.args[-1] if is_from_zero else None
+
+
+def is_not_negative(start: ast.expr) -> bool:
+    """Whether a loop that begins here counts from the front: an index below zero counts from the end of a tensor."""
+    if isinstance(start, ast.Constant):
+        return type(start.value) is int and start.value >= 0
+    return isinstance(start, ast.Call) and getattr(start.func, "id", "") == "len"
 
 
 # What is written

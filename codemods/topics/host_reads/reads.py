@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -51,6 +52,15 @@ class Loop:
         later = self.home.generators[self.home.generators.index(self.node) + 1 :]
         parts = [self.home.key, self.home.value] if isinstance(self.home, ast.DictComp) else [self.home.elt]
         return [*self.node.ifs, *later, *parts]
+
+    @property
+    def running(self) -> list[ast.AST]:
+        """What runs while the loop does: what it goes through is made first, and may run code in every round."""
+        if isinstance(self.node, LOOPS):
+            head = copy.copy(self.node)
+            head.orelse = []
+            return [head]
+        return [self.node.iter, *self.body]
 
 
 def reads(module: Module) -> list[Read]:

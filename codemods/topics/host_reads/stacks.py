@@ -68,7 +68,7 @@ def tensor_loop(group: Elements, message: str) -> Batch | None:
     source, head = found
     if end := leaves_early(look.module, group.loop):
         raise Unsure(f"{where(look.module, end)}: the loop may end early, and `{look.text(source)}` may be large")
-    around = group.loop.body
+    around = [group.loop.node.iter, *group.loop.body]
     caveats = look.check_unchanged(source, around, "in the loop")
     flat = "" if look.known(source).ndim == 1 else ".flatten()"
     text = f"{look.operand(source)}{flat}.tolist()"
@@ -135,7 +135,7 @@ def part_by_part(group: Elements, make: str) -> tuple[list[Edit], list[str]]:
     look, loop = group.look, group.loop
     top = loop.home
     statement = top if isinstance(top, ast.stmt) else check_room(look.module, top)
-    around = loop.body if loop.is_statement else runs_before(look.module, top, statement)
+    around = [loop.node.iter, *loop.body] if loop.is_statement else runs_before(look.module, top, statement)
     caveats = look.check_unchanged(group.tensor, around, "in the loop")
     word = word_for(group)
     guard = guard_of(group)

@@ -12,6 +12,7 @@ from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.places import where
 from codemods.syntax.replaced import place, replacements
+from codemods.topics.inner_imports.known import NEW_NAMES, REPLACED
 
 Import = ast.Import | ast.ImportFrom
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -121,6 +122,34 @@ def meaning(module: Module, node: Import, alias: ast.alias) -> str:
 
 def reads_elsewhere(module: Module, scope: ast.AST, name: str) -> bool:
     return any(found.id == name for found in module.scopes.names(module.tree, name)) and scope is not module.tree
+
+
+def check_same(module: Module, project: Project, node: Import) -> None:
+    """Raise for names that a module does not have in every Python, or that it may bind again as the program runs."""
+    if not isinstance(node, ast.ImportFrom):
+        return
+    origin, here = module.imports.origin(node), where(module, node)
+    path = project.path_of(origin)
+    for alias in node.names:
+        if path is None and alias.name in NEW_NAMES.get(origin, ()):
+            raise Unsure(f"{here}: {origin} does not have {alias.name} in every Python")
+        if path is None and alias.name in REPLACED.get(origin, ()):
+            raise Unsure(f"{here}: {origin}.{alias.name} may be another object at the next call")
+        if path is not None:
+            check_bound_once(project, path, alias.name)
+
+
+def check_bound_once(project: Project, path: str, name: str) -> None:
+    """Raise if a variable of a module of the project is bound again, there or from outside."""
+    other = project.module(path)
+    bindings = other.scopes.within(other.tree, name)
+    if len(bindings) > 1:
+        raise Unsure(f"{where(other, bindings[-1].node)}: binds {name} again, which the function asks for anew")
+    if bindings and isinstance(bindings[0].node, (*FUNCTIONS, ast.ClassDef, *IMPORTS)):
+        return
+    setting = re.compile(rb"\.%s\s*(?:[-+*/|&]|//|\*\*)?=(?!=)" % re.escape(name.encode()))
+    if bindings and (found := project.matches(setting)):
+        raise Unsure(f"{place(*found[0])}: may set {name}, which the function asks for anew at each call")
 
 
 def check_replaced(module: Module, project: Project, node: Import) -> None:

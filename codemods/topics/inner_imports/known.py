@@ -77,10 +77,53 @@ def comes_with_torch(dotted: str, names: list[str]) -> bool:
 
 def may_be_module(dotted: str, name: str) -> bool:
     """Whether a name may be a submodule that is loaded on demand."""
-    return name.startswith("_") or (dotted in ("torch.utils", "torch") and name in ON_DEMAND)
+    return name.startswith("_") or name in ON_DEMAND.get(dotted, ())
 
 
 ON_DEMAND = {
-    *("benchmark", "bottleneck", "bundled_inputs", "checkpoint", "cpp_extension", "flop_counter", "mobile_optimizer"),
-    *("model_dump", "model_zoo", "tensorboard", "show_pickle", "viz", "onnx", "export"),
+    "torch": {"contrib", "export", "nativert", "onnx"},
+    "torch.backends": {"xeon", "xnnpack"},
+    "torch.cuda": {"comm"},
+    "torch.distributed": {
+        *("argparse_util", "checkpoint", "collective_utils", "debug", "elastic", "fsdp", "launch", "launcher", "nn"),
+        *("optim", "pipelining", "rpc", "run", "tensor"),
+    },
+    "torch.fx": {"annotate", "experimental", "passes"},
+    "torch.jit": {"generate_bytecode", "mobile", "quantized", "supported_ops", "unsupported_tensor_ops"},
+    "torch.multiprocessing": {"pool", "queue"},
+    "torch.nn": {"backends", "cpp"},
+    "torch.nn.attention": {"bias", "experimental", "flex_attention", "varlen"},
+    "torch.nn.utils": {"prune"},
+    "torch.profiler": {"python_tracer"},
+    "torch.utils": {
+        *("benchmark", "bottleneck", "bundled_inputs", "checkpoint", "cpp_extension", "debug_log", "flop_counter"),
+        *("hipify", "jit", "mkldnn", "mobile_optimizer", "model_dump", "model_zoo", "module_tracker"),
+        *("serialization", "show_pickle", "tensorboard", "viz"),
+    },
 }
+"""Submodules that `import torch` does not load, by their package."""
+
+NEW_NAMES = {
+    "asyncio": {"Runner", "TaskGroup", "timeout"},
+    "collections.abc": {"Buffer"},
+    "contextlib": {"chdir"},
+    "copy": {"replace"},
+    "datetime": {"UTC"},
+    "enum": {"StrEnum"},
+    "hashlib": {"file_digest"},
+    "itertools": {"batched"},
+    "math": {"cbrt", "exp2", "fma", "sumprod"},
+    "operator": {"call"},
+    "typing": {
+        *("LiteralString", "Never", "NotRequired", "ReadOnly", "Required", "Self", "TypeIs", "TypeVarTuple", "Unpack"),
+        *("assert_never", "assert_type", "dataclass_transform", "override", "reveal_type"),
+    },
+    "warnings": {"deprecated"},
+}
+"""Names that a module of the standard library has since Python 3.11 or later."""
+
+REPLACED = {
+    "sys": {"argv", "displayhook", "excepthook", "last_value", "path", "stderr", "stdin", "stdout"},
+    "warnings": {"filters", "showwarning"},
+}
+"""Names of the standard library that programs bind again: `redirect_stdout` sets `sys.stdout`."""

@@ -76,7 +76,7 @@ def put_in(module: Module, node: Import) -> Iterator[Edit]:
         return
     if not missing:
         return
-    home = next((top for top in tops(module) if is_home(module, top, node)), None)
+    home = next((top for top in tops(module) if top.lineno < node.lineno and is_home(module, top, node)), None)
     if home:
         yield from (insert_name(module, home, written(alias)) for alias in missing)
     else:

@@ -161,11 +161,19 @@ def write_wrapper(draft: Draft, use: Use, project: Project) -> None:
     tail = Span(module.span(call).end, module.span(outer).end)
     target = module.text[skip_filling(module, opening(module, outer)) : tail.end - 1].rstrip().removesuffix(",")
     is_apart = ")" in module.text[tail.start : opening(module, outer)]
+    settings = [*call.args, *(keyword.value for keyword in call.keywords)]
+    is_apart = is_apart or (does_something(settings) and does_something(outer.args))
     if is_apart or "\n" in target or "\r" in target or "#" in module.text[tail.start : tail.end]:
         write_arguments(draft, use, call, project)
         return
     write_arguments(draft, use, call, project, first=target.rstrip())
     draft.replace(tail, "")
+
+
+def does_something(nodes: list[ast.expr]) -> bool:
+    """Whether it matters when expressions are evaluated: something is called in them."""
+    parts = (part for node in nodes for part in ast.walk(node))
+    return any(isinstance(part, (ast.Call, ast.Await, ast.NamedExpr)) for part in parts)
 
 
 # Where things stand

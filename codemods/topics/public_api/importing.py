@@ -100,7 +100,8 @@ def line_that_imports(project: Project, path: str, home: str, name: str) -> int 
     for node in other.nodes(ast.ImportFrom):
         if other.imports.origin(node) == home and any(alias.name in (name, "*") for alias in node.names):
             return node.lineno
-    return None
+    mentions = (node for node in other.nodes(ast.Attribute) if node.attr == name)
+    return next((node.lineno for node in mentions if other.resolve(node) == f"{home}.{name}"), None)
 
 
 def write_import(names: list[Imported], uses: list[Use], project: Project) -> tuple[Edit, ...]:
