@@ -48,9 +48,10 @@ class BatchHostReads(Codemod):
     The numbers are the same, types and bits included: a stack holds one dtype, so only values that are seen to be all
     floats, all ints or all bools are stacked; sums and means by rows are not made at once, as their last bits could
     differ. Only the sign of a zero may be another one where rows that hold 0.0 and -0.0 are reduced together. Two
-    arguments of a function are taken to be two objects. An index out of range still is an IndexError in the same round. `.flatten()` stands where nothing says how
-    many dimensions there are: of a tensor of shape [n, 1] `x[i].item()` is a number, and an item of `x.tolist()` is
-    not. What raised because a row has several numbers need not raise any more.
+    arguments of a function are taken to be two objects. An index out of range still is an IndexError in the same
+    round. `.flatten()` stands where nothing says how many dimensions there are: of a tensor of shape [n, 1]
+    `x[i].item()` is a number, and an item of `x.tolist()` is not. What raised because a row has several numbers need
+    not raise any more.
 
     The finding is unsafe where nothing says that the values are tensors or have one dtype, and where code that cannot
     be followed runs between the reads: the caveat names it.
