@@ -65,11 +65,12 @@ def test_every_case_works_with_other_line_endings(case: Case, newline: str) -> N
 @given(case=st.sampled_from(PLAIN), layout=layouts)
 @settings(max_examples=150, deadline=None)
 def test_the_layout_stays_and_the_rest_of_the_text_with_it(case: Case, layout: Layout) -> None:
-    assume(not (layout.latin_1 and "lines" in case.config.get("options", {})))  # its header moves the lines
+    moves_lines = layout.latin_1 or layout.form_feed
+    assume(not (moves_lines and "lines" in case.config.get("options", {})))
     before, after = layout.lay_out(case.before), layout.lay_out(case.after)
     result = rewritten(case, before)
     if not layout.final_newline:
-        result = {path: raw.rstrip(b"\r\n") for path, raw in result.items()}
+        result = {path: raw.rstrip(b"\r\n") if path.endswith(".py") else raw for path, raw in result.items()}
     assert result == after
 
 

@@ -33,6 +33,10 @@ CALLS: dict[str, Call] = {
         found["scale_all"]([rows(make, 2), rows(make, 3, 2)]),
         found["lookup"]([rows(make, 6), rows(make, 7)]),
     ),
+    "doubtful_buffers": lambda found, make: [
+        found[name](*sizes)(rows(make, 2, 4))
+        for name, sizes in {"Scaled": (), "Placed": (), "Moved": (), "Picking": (4, 4)}.items()
+    ],
     "helper": lambda found, make: found["Heads"](2)(rows(make, 3, 5, 8), rows(make, 3, 5, 8)),
     "helpers_together": lambda found, make: found["train_step"](torch.sin, rows(make, 4, 4)),
     "loop": lambda found, make: (
