@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 
 from codemods.model import SourceError
 from codemods.module import Function, Module
@@ -194,10 +193,10 @@ class Definitions:
 
     # What runs
 
-    @cached_property
+    @property
     def getters(self) -> set[str]:
         """The names of all properties of the project."""
-        return {found[1].decode() for _, found in self.project.matches(GETTER)}
+        return self.project.worked_out(GETTER, lambda: {found[1].decode() for _, found in self.project.matches(GETTER)})
 
     def called(self, module: Module, call: ast.Call) -> Place[Function] | None:
         """The function that a call runs: also `__init__` of a class and `forward` of a module's instance."""

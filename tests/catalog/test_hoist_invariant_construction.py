@@ -44,6 +44,7 @@ CALLS: dict[str, Call] = {
         found["smooth"](rows(make, 4, 2), 3),
         found["smooth"](rows(make, 4, 2), 0),
     ),
+    "name_of_a_grandchild": lambda found, make: found["Labelled"]()(rows(make, 2, 3)),
     "patterns": train,
     "positions": lambda found, make: found["Slots"](4)(rows(make, 2, 5, 3)),
     "shared": lambda found, make: found["Colors"](2.0)(rows(make, 6, 3)),

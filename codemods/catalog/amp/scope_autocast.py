@@ -13,8 +13,8 @@ from codemods.model import Edit, Finding
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.heirs import heirs
 from codemods.syntax.places import where
-from codemods.syntax.signatures.constructor import heirs
 from codemods.topics.autocast.extents import ModelCall, autocast_around, backward_behind, extended, model_call
 from codemods.topics.autocast.forwards import check_function, check_known, decorator, shared_by, spelled, unwrapped
 from codemods.topics.autocast.instances import Instances, Use, describe

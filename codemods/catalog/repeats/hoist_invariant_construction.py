@@ -12,7 +12,7 @@ from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.aliases import Token
+from codemods.syntax.effects.tokens import Token
 from codemods.syntax.places import where
 from codemods.topics.constructions.buffers import Owner, Registering, owner_of
 from codemods.topics.constructions.functions import Helper, helpers, move_to_top, together

@@ -16,16 +16,9 @@ from codemods.syntax.effects.harmless import (
     VIEW_ATTRIBUTES,
     VIEWS,
 )
-from codemods.syntax.effects.stored import Token as Token
 from codemods.syntax.effects.stored import filled_with, stored_as
-from codemods.syntax.effects.stored import variable as variable
+from codemods.syntax.effects.tokens import ANYTHING, PARTS, Token, variable
 from codemods.syntax.flow import is_in_place, last_name
-
-ANYTHING: Token = (None, "")
-"""Something that has no name here: an attribute chosen at run time, or whatever unknown code reads."""
-
-PARTS = ".*"
-"""Behind the name of an argument: parts of it, which what was given for it may share with others."""
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 FRESH = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.Lambda, ast.Slice)

@@ -9,10 +9,11 @@ from dataclasses import replace
 from codemods.codemod import Unsure
 from codemods.module import Module
 from codemods.project import Project
-from codemods.syntax.effects.aliases import ANYTHING, PARTS, Token, is_atomic, is_private, variable
+from codemods.syntax.effects.aliases import is_atomic, is_private
 from codemods.syntax.effects.doubts import Doubt, Effect
 from codemods.syntax.effects.following import Effects
 from codemods.syntax.effects.reads import Reads
+from codemods.syntax.effects.tokens import ANYTHING, PARTS, Token, variable
 
 
 def what_changes(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from codemods.module import Module
-from codemods.syntax.effects.aliases import Token
+from codemods.syntax.effects.tokens import Token
 from codemods.syntax.places import where
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from codemods.module import Module
 from codemods.scopes import DEFINITIONS
-from codemods.syntax.effects.aliases import ANYTHING, Token, is_atomic, put_into, tokens_of, variable
+from codemods.syntax.effects.aliases import is_atomic, put_into, tokens_of
 from codemods.syntax.effects.harmless import OUTPUT_MODULES, PURE_MODULES
+from codemods.syntax.effects.tokens import ANYTHING, Token, variable
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,18 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from codemods.codemod import Unsure
 from codemods.model import SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.aliases import PARTS, Token, parts_given, tokens_of
+from codemods.syntax.effects.aliases import parts_given, tokens_of
 from codemods.syntax.effects.harmless import PURE_BUILTINS
+from codemods.syntax.effects.tokens import PARTS, Token
 from codemods.syntax.flow import last_name
+from codemods.syntax.heirs import Heir, heirs
 from codemods.syntax.places import Place
 
 DEEP = 8
-HEADING = re.compile(rb"class\s+\w+\s*\(([^)]*)\)")
-WORD = re.compile(rb"\w+")
-PROPERTY = re.compile(rb"@[\w.]*property\b[^\n]*\n(?:\s*@[^\n]*\n)*\s*(?:async\s+)?def\s+(\w+)")
 SETTER = re.compile(rb"@(\w+)\.(?:setter|deleter)\b")
 SPECIAL = re.compile(rb"def (__\w+__)\s*\(")
 ASKED_BY = {"len": ("__len__",), "bool": ("__bool__", "__len__"), "str": ("__str__", "__repr__"), "hash": ("__hash__",)}
@@ -43,7 +41,7 @@ class Running:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.names = Definitions(project)
-        self._heirs: dict[ast.ClassDef, list[tuple[Module, ast.ClassDef]]] = {}
+        self._heirs: dict[ast.ClassDef, list[Heir]] = {}
 
     def by(self, module: Module, node: ast.AST) -> list[Place[Function]]:
         """The project's functions that evaluating a node itself may run; its parts are not looked at."""
@@ -51,7 +49,7 @@ class Running:
             return self.called(module, node)
         if isinstance(node, ast.Attribute):
             if isinstance(node.ctx, ast.Load):
-                return self._getters(module, node) if node.attr in self._properties else []
+                return self._getters(module, node) if node.attr in self.names.getters else []
             setters = self._setters(node.attr) if node.attr in self._set_names else []
             return [*setters, *self._special(module, node.value, ("__setattr__",))]
         receiver, names = implied(node)
@@ -73,39 +71,13 @@ class Running:
         others = methods([(found.module, owner), *self.below(owner)], names)
         return [found, *(place for place in others if place.node is not found.node)]
 
-    def below(self, owner: ast.ClassDef, depth: int = 0) -> list[tuple[Module, ast.ClassDef]]:
-        """The classes that inherit this one, directly or not."""
+    def below(self, owner: ast.ClassDef) -> list[Heir]:
+        """The classes that inherit this one, looked for once."""
         if owner not in self._heirs:
-            self._heirs[owner] = []
-            direct = list(self._heirs_of(owner)) if depth < DEEP else []
-            self._heirs[owner] = [*direct, *(below for _, heir in direct for below in self.below(heir, depth + 1))]
+            self._heirs[owner] = heirs(self.project, owner)
         return self._heirs[owner]
 
-    def _heirs_of(self, owner: ast.ClassDef) -> Iterator[tuple[Module, ast.ClassDef]]:
-        """The classes that inherit this one directly, by its name."""
-        for path in sorted(self._bases.get(owner.name.encode(), ())):
-            try:
-                home = self.project.module(path)
-            except SourceError as error:
-                raise Unsure(f"{error}: it may inherit {owner.name}") from error
-            for node in home.unordered(ast.ClassDef):
-                if any(ast.unparse(base).rpartition(".")[2] == owner.name for base in node.bases):
-                    yield home, node
-
-    @cached_property
-    def _bases(self) -> dict[bytes, set[str]]:
-        """The files in which some class may inherit a name."""
-        found: dict[bytes, set[str]] = {}
-        for path, match in self.project.matches(HEADING):
-            for name in WORD.findall(match[1]):
-                found.setdefault(name, set()).add(path)
-        return found
-
     # What runs without being called by name
-
-    @cached_property
-    def _properties(self) -> set[str]:
-        return {match[1].decode() for _, match in self.project.matches(PROPERTY)}
 
     @cached_property
     def _set_names(self) -> dict[str, set[str]]:

@@ -8,17 +8,11 @@ from weakref import WeakKeyDictionary
 
 from codemods.module import Module
 from codemods.syntax.effects.harmless import COLLECTS
+from codemods.syntax.effects.tokens import Token, variable
 from codemods.syntax.flow import last_name
-
-Token = tuple[ast.AST | None, str]
-"""A variable as (scope, name); an attribute of whatever object as (None, name)."""
 
 _STORED: WeakKeyDictionary[Module, dict[str, list[ast.expr]]] = WeakKeyDictionary()
 _FILLED: WeakKeyDictionary[Module, dict[Token, list[ast.expr]]] = WeakKeyDictionary()
-
-
-def variable(module: Module, name: ast.Name) -> Token:
-    return module.scopes.of(name), name.id
 
 
 def stored_as(module: Module) -> dict[str, list[ast.expr]]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from codemods.codemod import Unsure
-from codemods.model import Edit, SourceError
+from codemods.model import Edit
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import argument_names
+from codemods.syntax.heirs import heirs
 from codemods.syntax.placing import insert_before
 from codemods.syntax.signatures.statement import add_parameter, break_parameters, rewrite_statement
 from codemods.syntax.signatures.width import is_too_long, shown_width
@@ -76,19 +76,6 @@ def check_heirs(project: Project, owner: ast.ClassDef) -> None:
 def check_slots(module: Module, owner: ast.ClassDef) -> None:
     if slots := next((node for node in owner.body if "__slots__" in bound_by(node)), None):
         raise Unsure(f"{owner.name} has __slots__ ({module.path}:{slots.lineno})")
-
-
-def heirs(project: Project, owner: ast.ClassDef) -> Iterator[tuple[Module, ast.ClassDef]]:
-    """The classes of the project that inherit this one directly, by its name."""
-    heading = re.compile(rb"class\s+\w+\s*\([^)]*\b" + owner.name.encode() + rb"\b")
-    try:
-        others = [project.module(path) for path in sorted({path for path, _ in project.matches(heading)})]
-    except SourceError as error:
-        raise Unsure(f"{error}: it may inherit {owner.name}") from error
-    for other in others:
-        for node in other.nodes(ast.ClassDef):
-            if any(ast.unparse(base).rpartition(".")[2] == owner.name for base in node.bases):
-                yield other, node
 
 
 def has_setting(module: Module, owner: ast.ClassDef, init: ast.FunctionDef, name: str) -> bool:

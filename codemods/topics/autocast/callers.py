@@ -12,10 +12,10 @@ from codemods.project import Project
 from codemods.scopes import names_within
 from codemods.syntax.assignments import argument_names
 from codemods.syntax.effects.answers import what_changes
+from codemods.syntax.heirs import heirs
 from codemods.syntax.places import Place, where
 from codemods.syntax.placing import insert_before
 from codemods.syntax.signatures.arguments import add_keyword
-from codemods.syntax.signatures.constructor import heirs
 from codemods.syntax.signatures.statement import add_parameter, break_parameters, rewrite_statement
 from codemods.syntax.signatures.width import is_too_long
 from codemods.topics.autocast.constant import check_guards, names_in

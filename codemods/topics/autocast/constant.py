@@ -14,9 +14,9 @@ from codemods.scopes import Binding, position
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.effects.answers import impurity
+from codemods.syntax.heirs import heirs
 from codemods.syntax.places import Place, where
 from codemods.syntax.replaced import place
-from codemods.syntax.signatures.constructor import heirs
 
 VOLATILE = {"training"}
 FIXED = {"type", "index"}

@@ -8,8 +8,9 @@ from codemods.codemod import Unsure
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.heirs import heirs
 from codemods.syntax.places import Place, where
-from codemods.syntax.signatures.constructor import check_slots, heirs, is_init_call, shares_line
+from codemods.syntax.signatures.constructor import check_slots, is_init_call, shares_line
 from codemods.topics.autocast.constant import attributes, check_globals, check_guards, check_settled, names_in, settings
 from codemods.topics.autocast.homes import Home, check_not_inside, loops_around
 

@@ -10,8 +10,9 @@ from codemods.model import SourceError
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.heirs import heirs
 from codemods.syntax.places import Place, only_class, where
-from codemods.syntax.signatures.constructor import called, heirs, is_init_call
+from codemods.syntax.signatures.constructor import called, is_init_call
 from codemods.topics.buffers.making import FACTORIES, RANDOM, SHARING
 from codemods.topics.buffers.moving import target_of
 from codemods.topics.buffers.owner import Buffers, inner_nodes, is_container
@@ -118,20 +119,10 @@ def check_class(project: Project, buffers: Buffers) -> None:
 
 
 def check_heirs(project: Project, buffers: Buffers, names: set[str]) -> None:
-    for other, heir in descendants(project, buffers.owner):
+    for other, heir in heirs(project, buffers.owner):
         for store in Buffers(other, heir).stores:
             if store.attribute in names and not store.is_item:
                 raise Unsure(f"{where(other, store.value)}: {heir.name} makes `{store.attribute}` itself")
-
-
-def descendants(project: Project, owner: ast.ClassDef) -> list[tuple[Module, ast.ClassDef]]:
-    found: list[tuple[Module, ast.ClassDef]] = []
-    todo = [owner]
-    while todo:
-        fresh = [pair for pair in heirs(project, todo.pop()) if pair not in found]
-        found += fresh
-        todo += [heir for _, heir in fresh]
-    return found
 
 
 def check_users(project: Project, buffers: Buffers, names: set[str]) -> None:

@@ -7,9 +7,9 @@ import ast
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.assignments import argument_names
+from codemods.syntax.heirs import heirs
 from codemods.syntax.places import where
 from codemods.syntax.signatures.constructions import constructions, parameter_of, passes
-from codemods.syntax.signatures.constructor import heirs
 from codemods.topics.buffers.held import is_choice
 from codemods.topics.buffers.making import COMPUTED
 from codemods.topics.buffers.moving import target_of

@@ -13,8 +13,9 @@ from codemods.project import Project
 from codemods.scopes import COMPREHENSIONS
 from codemods.syntax.assignments import FUNCTIONS, attribute_settings, own_nodes
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.heirs import heirs
 from codemods.syntax.places import Place, where
-from codemods.syntax.signatures.constructor import heirs, insert_after, is_init_call, shares_line
+from codemods.syntax.signatures.constructor import insert_after, is_init_call, shares_line
 from codemods.topics.constructions.hot import Hot, hot_methods
 from codemods.topics.constructions.naming import MODULE_NAMES, free_name, name_for, variable_of
 from codemods.topics.constructions.reading import is_reading_layer

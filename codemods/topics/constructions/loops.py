@@ -13,8 +13,9 @@ from codemods.module import Module
 from codemods.project import Project
 from codemods.scopes import COMPREHENSIONS, names_within
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.aliases import Token, running_scope
+from codemods.syntax.effects.aliases import running_scope
 from codemods.syntax.effects.answers import what_changes
+from codemods.syntax.effects.tokens import Token
 from codemods.syntax.places import where
 from codemods.topics.autocast.constant import default_of, is_built, settings, speaks_of_none
 from codemods.topics.constructions.naming import free_name, name_for, variable_of

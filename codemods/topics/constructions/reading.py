@@ -9,8 +9,8 @@ from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS, attribute_settings
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.heirs import heirs
 from codemods.syntax.places import Place, where
-from codemods.syntax.signatures.constructor import heirs
 from codemods.topics.constructions.known import (
     ALSO_CONTAINERS,
     FACTS,

@@ -62,7 +62,7 @@ def why_function(project: Project, module: Module, function: Function, depth: in
 
 def calls_of(project: Project, module: Module, function: Function) -> list[tuple[Module, ast.Call]]:
     """The calls of a function in the project, as far as names tell."""
-    names = project.worked_out(Definitions, lambda: Definitions(project))
+    names = Definitions(project)
     called = re.compile(rb"(?<!def )\b" + re.escape(function.name.encode()) + rb"\(")
     paths = [path for path in project.mentions(function.name) if called.search(project.read(path))]
     found: list[tuple[Module, ast.Call]] = []

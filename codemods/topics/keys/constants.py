@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 from codemods.model import SourceError
 from codemods.module import Module
@@ -109,17 +108,19 @@ def is_near(home: Module, module: Module) -> bool:
     return home.path.rpartition("/")[0] == module.path.rpartition("/")[0]
 
 
-TUPLES: WeakKeyDictionary[Project, list[tuple[str, str, tuple[str, ...]]]] = WeakKeyDictionary()
+Tuples = list[tuple[str, str, tuple[str, ...]]]
 
 
-def all_tuples(project: Project) -> list[tuple[str, str, tuple[str, ...]]]:
-    """What looks like a public constant of two or more strings, by one pass over the text of all files."""
-    if project not in TUPLES:
-        matches = project.lines_matching(TUPLE, b"= (", b"=(")
-        read = ((path, match.group(1).decode(), read_strings(match.group())) for path, match in matches)
-        TUPLES[project] = [(path, name, strings) for path, name, strings in read if len(strings) > 1]
-    project.was_asked = True
-    return TUPLES[project]
+def all_tuples(project: Project) -> Tuples:
+    """What looks like a public constant of two or more strings, with its file and name."""
+    return project.worked_out(all_tuples, lambda: read_tuples(project))
+
+
+def read_tuples(project: Project) -> Tuples:
+    """By one pass over the text of all files."""
+    matches = project.lines_matching(TUPLE, b"= (", b"=(")
+    read = ((path, match.group(1).decode(), read_strings(match.group())) for path, match in matches)
+    return [(path, name, strings) for path, name, strings in read if len(strings) > 1]
 
 
 def read_strings(assignment: bytes) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from weakref import WeakKeyDictionary
 
 from codemods.codemod import Unsure
 from codemods.model import SourceError
@@ -16,7 +15,6 @@ from codemods.topics.public_api.table import Row, table
 from codemods.topics.public_api.uses import Use, uses
 
 REPLACERS = {"patch", "setattr", "delattr"}
-_ASKED: WeakKeyDictionary[Project, dict[str, str]] = WeakKeyDictionary()
 
 
 def replaced_by_name(module: Module) -> Iterator[tuple[ast.Constant, str]]:
@@ -46,8 +44,7 @@ def check_instances(row: Row, project: Project) -> None:
 
 def asked_for(project: Project, name: str) -> dict[str, str]:
     """The old names of which `isinstance`, `issubclass` or a comparison asks anywhere, with the line."""
-    project.was_asked = True
-    known = _ASKED.setdefault(project, {})
+    known: dict[str, str] = project.worked_out(asked_for, dict)
     if name not in known:
         known[name] = ""
         asking = {path for word in ("isinstance", "issubclass", "type") for path in project.mentions(word)}

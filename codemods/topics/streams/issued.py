@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from codemods.module import Function
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.heirs import heirs
 from codemods.syntax.loops import call_name
 from codemods.syntax.places import Place, only_function, where
-from codemods.syntax.signatures.constructor import heirs
 from codemods.topics.streams.calls import is_transfer_by_name, issues_by_name
 from codemods.topics.streams.current import Streams
 from codemods.topics.streams.frames import Frame, called_with, spelled

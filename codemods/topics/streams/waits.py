@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from codemods.codemod import Unsure
 from codemods.model import SourceError
@@ -21,7 +20,6 @@ from codemods.topics.streams.frames import LOOPS, Frame, called_with, same_words
 
 AROUND = (*LOOPS, *COMPREHENSIONS)
 LEAVES = (ast.Continue, ast.Break, ast.Return)
-_WAITING: WeakKeyDictionary[Project, list[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -101,9 +99,7 @@ def by_callers(inner: Wait, project: Project) -> Repeated | None:
 
 
 def files_that_wait(project: Project) -> list[str]:
-    if project not in _WAITING:
-        _WAITING[project] = project.mentions("wait_stream")
-    return _WAITING[project]
+    return project.worked_out("wait_stream", lambda: project.mentions("wait_stream"))
 
 
 class Site(NamedTuple):
