@@ -59,10 +59,19 @@ def require_settings(
     missing = [setting for setting in settings if not has_setting(module, owner, init, setting.name)]
     if not missing:
         return ()
+    check_any_keyword(module, init, [setting.name for setting in missing if not setting.is_state])
     if any(setting.is_stored for setting in missing):
         check_slots(module, owner)
         check_heirs(project, owner)
     return add_to_init(module, init, missing)
+
+
+def check_any_keyword(module: Module, init: ast.FunctionDef, names: Sequence[str]) -> None:
+    """Unsure if callers may mean something else by these names already: what `**kw` brings is read."""
+    others = init.args.kwarg
+    if names and others and any(isinstance(node, ast.Name) and node.id == others.arg for node in ast.walk(init)):
+        taken = " or ".join(f"`{name}`" for name in names)
+        raise Unsure(f"{module.path}:{init.lineno}: **{others.arg} may hold {taken} already")
 
 
 def check_heirs(project: Project, owner: ast.ClassDef) -> None:

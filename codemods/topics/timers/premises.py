@@ -87,8 +87,6 @@ def check_init(module: Module, timer: Timer) -> None:
     init = init_of(timer.owner)
     if init is None:
         return
-    if init.args.kwarg:
-        raise Unsure(f"{where(module, init)}: **{init.args.kwarg.arg} may hold enabled or every already")
     supers = [node for node in ast.walk(init) if isinstance(node, ast.Expr) and is_init_call(node)]
     for node in supers:
         if node not in init.body:
