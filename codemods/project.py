@@ -161,7 +161,9 @@ class Project:
 
     def imported_by(self, path: str) -> set[str]:
         """The project's files that importing this one runs (imports under TYPE_CHECKING or in functions do not run)."""
-        module = self.module(path)
+        return self.worked_out(("imported by", path), lambda: self._find_imported(self.module(path)) - {path})
+
+    def _find_imported(self, module: Module) -> set[str]:
         found: set[str] = set()
         for node in running_imports(module.tree.body):
             if isinstance(node, ast.Import):
@@ -173,7 +175,7 @@ class Project:
                 parts = name.split(".")
                 prefixes = (".".join(parts[:length]) for length in range(1, len(parts) + 1))
                 found |= {target for prefix in prefixes if (target := self.path_of(prefix))}
-        return found - {path}
+        return found
 
     def would_cycle(self, importer: str, imported: str) -> bool:
         """Whether a new import of `imported` in `importer` would close a circle. A file that cannot be read might."""

@@ -48,6 +48,7 @@ class Scopes:
     def __init__(self, module: Module) -> None:
         self.module = module
         self._tables: dict[str, dict[ast.AST, list[Binding]]] = {}
+        self._around: dict[ast.AST, ast.AST] = {}
 
     def of(self, name: ast.Name) -> ast.AST:
         """The scope whose variable this name is; the module for globals and builtins."""
@@ -84,6 +85,11 @@ class Scopes:
 
     def around(self, node: ast.AST) -> ast.AST:
         """The scope in which a node is evaluated: a default argument or a first iterable belongs outside."""
+        if node not in self._around:
+            self._around[node] = self._find_around(node)
+        return self._around[node]
+
+    def _find_around(self, node: ast.AST) -> ast.AST:
         child = grandchild = node
         for outer in self.module.ancestors(node):
             if isinstance(outer, ast.Module) or holds(outer, child, grandchild):

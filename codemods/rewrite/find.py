@@ -80,8 +80,16 @@ def worth_asking(project: Project, path: str, interested: list[Codemod], raw: by
     except (SyntaxError, SourceError):
         return interested
     return [
-        codemod for codemod in interested if module is None or codemod not in glancing or ask(codemod, module, project)
+        codemod
+        for codemod in interested
+        if module is None or codemod not in glancing or finds_any(codemod, module, project)
     ]
+
+
+def finds_any(codemod: Codemod, module: Module, project: Project) -> bool:
+    """Whether there is a first finding: the others are asked for with the whole file."""
+    with blamed_on(codemod.name, module.path, getattr(codemod, "origin", None)):
+        return any(True for _ in codemod.find(module, project))
 
 
 def ask(codemod: Codemod, module: Module, project: Project) -> list[Finding]:

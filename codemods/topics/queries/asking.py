@@ -58,8 +58,10 @@ class Queries:
         if called is None:
             is_ours = module.resolve(call.func) is None and self.defines(name)
             return Query(name, True, unseen(module, call, name)) if is_ours else None
+        if not can_ask(called):
+            return None
         doubt = None if name in self.pure else impurity(self.project, module, call, self.pure)
-        return Query(name, has_plain_answer(called), doubt) if can_ask(called) else None
+        return Query(name, has_plain_answer(called), doubt)
 
     def defines(self, name: str) -> bool:
         """Whether some function of the project has this name."""
