@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-HEAVY = {"libcst", "torch", "bowler", "fissix", "merge3", "pathspec", "filelock", "platformdirs", "sqlite3"}
+HEAVY = {
+    *("libcst", "torch", "bowler", "fissix", "merge3", "pathspec", "filelock", "platformdirs", "sqlite3"),
+    *("markdown_it", "ftfy"),
+}
 LAZY = {"newer_syntax.py", "cache.py"}
 """Modules whose whole purpose is the slow package; they are themselves imported where they are used."""
 

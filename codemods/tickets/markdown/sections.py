@@ -1,0 +1,87 @@
+"""The headings of a document as a tree, and which part of a ticket each of them opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from codemods.tickets.markdown.blocks import Block
+from codemods.tickets.markdown.inline import label_of, plain
+from codemods.tickets.model import Field
+from codemods.tickets.words import name_of, part_of
+
+LABELLED = 7
+"""The level of a section that a bold label opens, below all headings."""
+
+PROSE = {"problem", "fix", "verification", "category", "review"}
+
+
+@dataclass(eq=False)
+class Section:
+    """A heading with what stands below it. `part` is its own, or that of the nearest section around it that has one."""
+
+    title: str
+    level: int
+    part: str = ""
+    blocks: list[Block] = field(default_factory=list)
+    children: list[Section] = field(default_factory=list)
+    heading: Block | None = None
+    own_part: str = ""
+    fields: tuple[Field, ...] | None = None
+    """Its own fields, once they have been read."""
+
+    def walk(self) -> Iterator[Section]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    @property
+    def first(self) -> int:
+        places = [block.where for block in (self.heading, *self.blocks) if block]
+        return places[0].first if places else min((child.first for child in self.children), default=1)
+
+    @property
+    def last(self) -> int:
+        ends = [section.blocks[-1].where.last for section in self.walk() if section.blocks]
+        headings = [section.heading.where.last for section in self.walk() if section.heading]
+        return max([*ends, *headings], default=1)
+
+
+def build_sections(blocks: list[Block]) -> Section:
+    """The document: a section of level 0 that holds all others."""
+    root = Section("", 0)
+    opened = [root]
+    for block in blocks:
+        section, rest = opened_by(block, opened)
+        if section:
+            while opened[-1].level >= section.level:
+                opened.pop()
+            section.part = section.own_part or opened[-1].part
+            opened[-1].children.append(section)
+            opened.append(section)
+        if rest:
+            opened[-1].blocks.append(rest)
+    return root
+
+
+def opened_by(block: Block, opened: list[Section]) -> tuple[Section | None, Block | None]:
+    """The section that a block opens, if any, and what of the block belongs into it."""
+    if block.kind == "heading":
+        title = plain(block.text)
+        part = part_of(title) if block.level > 1 or len(opened) > 1 or has_sections(opened) else ""
+        return Section(title, block.level, own_part=part, heading=block), None
+    label = label_of(block.text) if block.kind in ("text", "item") else None
+    part = part_of(label.text) if label else ""
+    if not label or part not in PROSE or (name_of(label.text) and not label.is_alone):
+        return None, block
+    if opened[-1].part == "review" and part != "review":
+        return None, block
+    if block.kind == "item" and (not label.is_bold or opened[-1].part in ("verification", "review")):
+        return None, block
+    inner = Section(label.text, LABELLED, own_part=part, heading=replace(block, text=block.text[: label.end]))
+    rest = replace(block, kind="item" if part == "verification" else "text", text=block.text[label.end :])
+    return inner, None if label.is_alone else rest
+
+
+def has_sections(opened: list[Section]) -> bool:
+    return bool(opened[0].children)

@@ -1,0 +1,214 @@
+"""One issue of a document as a ticket."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from codemods.tickets.limits import ISSUES, MENTIONS, TEXT
+from codemods.tickets.markdown.blocks import Block, read_blocks
+from codemods.tickets.markdown.checks import categories_of, checks_of
+from codemods.tickets.markdown.code import code_of
+from codemods.tickets.markdown.fields import fields_of, labelled, near_fields
+from codemods.tickets.markdown.front_matter import read_front_matter
+from codemods.tickets.markdown.inline import box_of, label_of, plain, read_inline
+from codemods.tickets.markdown.placing import places_of
+from codemods.tickets.markdown.plan import Issue, issues_in
+from codemods.tickets.markdown.reviews import reviews_of
+from codemods.tickets.markdown.sections import Section, build_sections
+from codemods.tickets.markdown.sweep import swept
+from codemods.tickets.model import Field, NoTicketError, Review, Severity, Ticket, TicketError
+from codemods.tickets.parts.references import identifiers
+from codemods.tickets.parts.severity import level_of
+from codemods.tickets.parts.status import is_marked_done, is_settled, settled_by_folder
+from codemods.tickets.text import Lined
+from codemods.tickets.words import CODED, ISSUE, NUMBERED, bare_title, is_known, name_of, unmarked
+
+CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.\w+)*)\(\)")
+
+
+def read_markdown(lined: Lined) -> list[Ticket]:
+    """The tickets of one document, in its order, each with an id of its own."""
+    path = lined.source.path
+    front, skipped = read_front_matter(lined)
+    document = build_sections(read_blocks(lined, skipped))
+    issues = issues_in(lined, document)
+    if len(issues) == 1 and (rows := swept(lined, document)):
+        return rows[:ISSUES]
+    if len(issues) > ISSUES:
+        raise TicketError(path, f"{len(issues):,} issues; more than {ISSUES:,} are not read from one file")
+    tickets = [read_issue(lined, issue, front) for issue in issues]
+    if len(tickets) == 1 and not says_something(tickets[0]):
+        raise NoTicketError(path, "no ticket in it: no severity, status, place, code or verification was found")
+    return tickets
+
+
+def says_something(ticket: Ticket) -> bool:
+    return bool(ticket.severity.written or ticket.status or ticket.places or ticket.code or ticket.checks)
+
+
+def read_issue(lined: Lined, issue: Issue, front: list[Field]) -> Ticket:
+    section, around = issue.section, issue.around
+    own = list(fields_of(lined, section))
+    inherited = [*(field for outer in reversed(around) for field in outer_fields(lined, outer)), *front]
+    fields = own if around else [*front, *own]
+    reviews = tuple(reviews_of(lined, section))
+    code = tuple(code_of(lined, section))
+    title = title_of(issue, fields, lined)
+    status, settled = status_of(lined, issue, fields, inherited)
+    return Ticket(
+        source=lined.source.path,
+        id=id_of(lined, issue, fields, inherited),
+        title=title,
+        severity=severity_of(issue, fields, inherited, reviews),
+        status=status,
+        is_resolved=bool(settled),
+        why_resolved=settled,
+        category=tuple(dict.fromkeys(category_of(section, fields) or category_of(section, inherited))),
+        places=places_of(lined, issue, fields, inherited, code),
+        mentions=mentions_of(section),
+        summary=summary_of(section, fields),
+        problem=text_of(lined, section, "problem") or text_of(lined, section, ""),
+        fix=text_of(lined, section, "fix"),
+        code=code,
+        checks=tuple(checks_of(lined, section)),
+        reviews=reviews,
+        fields=tuple(fields),
+        heading=issue.heading,
+        where=lined.where(section.first, section.last) if around else lined.where(1, len(lined.starts)),
+    )
+
+
+@lru_cache(16)
+def outer_fields(lined: Lined, section: Section) -> tuple[Field, ...]:
+    """The fields that all issues in a section share."""
+    return tuple(near_fields(lined, section))
+
+
+def first_of(fields: Iterable[Field], name: str) -> Field | None:
+    return next((field for field in fields if field.name == name and field.value), None)
+
+
+def headed(issue: Issue) -> str:
+    """The heading of an issue; of a whole document its first one that is no part."""
+    if issue.around:
+        return issue.section.title
+    titles = (child.title for child in issue.section.children if child.heading and not child.own_part)
+    return next((title for title in titles if not name_of(title)), "")
+
+
+def title_of(issue: Issue, fields: list[Field], lined: Lined) -> str:
+    titled = first_of(fields, "title")
+    written = titled.value if titled and not issue.around else headed(issue)
+    summary = first_of(fields, "summary")
+    return bare_title(written) or (summary.value if summary else "") or PurePosixPath(lined.source.path).stem
+
+
+def id_of(lined: Lined, issue: Issue, fields: list[Field], inherited: list[Field]) -> str:
+    """As written; else from the title; else the file's name, with the issue's number in a plan."""
+    title = unmarked(headed(issue))
+    if (stated := first_of(fields, "id")) and (words := stated.value.split()):
+        return words[0].strip("#`,:")
+    if coded := CODED.match(title):
+        return coded.group("id")
+    outer = first_of(inherited, "id") if issue.around else None
+    stem = outer.value if outer else PurePosixPath(lined.source.path.replace("\\", "/")).stem
+    if not issue.around:
+        return stem
+    numbered = ISSUE.match(title) or NUMBERED.match(title)
+    return f"{stem}#{numbered.group('number')}" if numbered else f"{stem}:{issue.section.first}"
+
+
+def severity_of(issue: Issue, fields: list[Field], inherited: list[Field], reviews: tuple[Review, ...]) -> Severity:
+    """As written for the issue, in its heading or around it; what reviews changed is effective."""
+    stated = first_of(fields, "severity")
+    titles = [headed(issue), *(outer.title for outer in reversed(issue.around))]
+    written = stated.value if stated else next((level for title in titles if (level := level_in_title(title))), "")
+    if not written and (outer := first_of(inherited, "severity")):
+        written = outer.value
+    for review in reversed(reviews):
+        if review.severity:
+            return Severity(written, review.severity, f"changed by {review.reviewer or 'a review'}")
+    if revised := first_of(fields, "revised severity"):
+        return Severity(written, level_of(revised.value), f"{revised.label}: {revised.value}")
+    return Severity(written, level_of(written))
+
+
+def level_in_title(title: str) -> str:
+    """`[P1] ...`, `P0: ...`, `High priority`; a title that only happens to hold such a word says nothing."""
+    coded = re.search(r"(?<![\w-])P[0-5](?![\w-])", title)
+    worded = re.search(r"[\[(](critical|high|medium|low|blocker|major|minor)[\])]", title, re.IGNORECASE)
+    ranked = re.fullmatch(
+        r"\W*(critical|high|medium|low|minor|major)\W*(?:priority|severity|impact|issues|findings|\s)*",
+        title,
+        re.IGNORECASE,
+    )
+    return coded.group() if coded else worded.group(1) if worded else ranked.group(1) if ranked else ""
+
+
+def status_of(lined: Lined, issue: Issue, fields: list[Field], inherited: list[Field]) -> tuple[str, str]:
+    """The status as written, and why the ticket is settled, if it is."""
+    stated = first_of(fields, "status") or first_of(inherited, "status")
+    status = stated.value if stated else ""
+    if stated and is_settled(status):
+        return status, f"status: {status}"
+    if folder := settled_by_folder(lined.source.path):
+        return status, f"in the folder {folder}/"
+    title = headed(issue)
+    if is_marked_done(title) or (title.startswith("~~") and title.rstrip().endswith("~~")):
+        return status, "its heading says so"
+    return status, ""
+
+
+def category_of(section: Section, fields: list[Field]) -> list[str]:
+    ticked = list(categories_of(section))
+    stated = [field.value for field in fields if field.name == "category" and field.value]
+    return ticked or [word.strip() for value in stated for word in value.split(",") if word.strip()]
+
+
+def summary_of(section: Section, fields: list[Field]) -> str:
+    stated = first_of(fields, "summary")
+    if stated:
+        return stated.value
+    parts = (inner for inner in section.walk() if inner.own_part == "summary")
+    texts = (
+        plain(block.text)
+        for inner in parts
+        for block in inner.blocks
+        if block.kind == "text" and not label_of(block.text)
+    )
+    return next(texts, "")
+
+
+def text_of(lined: Lined, section: Section, part: str) -> str:
+    """The words of one part, without its fields, boxes and code."""
+    pieces: list[str] = []
+    for inner in section.walk():
+        if inner.part == part:
+            is_option = inner is not section and part and not is_known(inner.title)
+            pieces += [inner.title] if is_option else []
+            pieces += [plain(block.text) for block in spoken(lined, inner)]
+    return "\n".join(pieces)[:TEXT]
+
+
+def spoken(lined: Lined, section: Section) -> Iterator[Block]:
+    if name_of(section.title) and section.part not in ("problem", "fix", "summary"):
+        return
+    for block in section.blocks:
+        field = labelled(lined, block) if block.kind in ("text", "item") else None
+        if block.kind in ("text", "item") and not (field and field.name) and not box_of(block.text):
+            yield block
+
+
+def mentions_of(section: Section) -> tuple[str, ...]:
+    """Names in code spans of the title, the summary, the problem and the fix, in order; calls in headings too."""
+    found: dict[str, None] = {}
+    for inner in section.walk():
+        if inner.part not in ("review", "related", "verification"):
+            texts = [block.text for block in inner.blocks if block.kind != "code"]
+            texts += [inner.heading.text] if inner.heading else []
+            found.update(dict.fromkeys(CALLED.findall(inner.title[:500])))
+            found.update(dict.fromkeys(name for text in texts for name in identifiers(read_inline(text).codes)))
+    return tuple(found)[:MENTIONS]

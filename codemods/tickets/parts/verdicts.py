@@ -1,0 +1,87 @@
+"""What reviewers say: in one word, in a phrase, or as another severity."""
+
+from __future__ import annotations
+
+import re
+
+REFUSED = (
+    r"(?:not|cannot|can't|don't|doesn't|do not|does not) (?:be )?(?:endorse|approve|accept|agree|support)[ds]?|"
+    r"not (?:an? )?valid"
+)
+REJECTING = REFUSED + (
+    r"|reject(?:ed|s|ion)?|disagree[ds]?|invalid|not (?:really |actually )?a (?:real )?bug|not an issue|"
+    r"false[ -]positive|won'?t[ -]?fix|will not fix|work(?:s|ing)? as (?:intended|designed)|nack|dismiss(?:ed)?|"
+    r"den(?:y|ied)|decline[ds]?|not reproducible|cannot reproduce|no action(?: needed| required)?|refuted?|"
+    r"do not (?:fix|merge|implement)|by design"
+)
+SUPPORTING = (
+    r"endorse[ds]?(?:ment)?|approve[ds]?|agree[ds]?|confirm(?:ed|s)?|accept(?:ed|s)?|valid|lgtm|concur[s]?|support(?:ed|s)?|"
+    r"ack|\+1|ship it|true positive|reproduced|verified|uphold|upheld"
+)
+UNDECIDED = (
+    r"modify|modified|amend(?:ed)?|downgrade[ds]?|upgrade[ds]?|escalate[ds]?|partial(?:ly)?|needs? (?:work|changes|"
+    r"info|discussion|more \w+)|abstain(?:ed|s)?|defer(?:red)?|uncertain|mixed|neutral|conditional|revise[ds]?|"
+    r"adjust(?:ed)?"
+)
+ANY = re.compile(
+    rf"(?<![\w-])(?:(?P<no>{REJECTING})|(?P<yes>{SUPPORTING})|(?P<open>{UNDECIDED}))(?![\w-])", re.IGNORECASE
+)
+LOUD = re.compile(
+    r"(?<![\w-])(?:ENDORSED?|REJECT(?:ED)?|APPROVED?|DISAGREE|CONFIRMED|INVALID|WONTFIX|WON'T FIX|NOT A BUG|NACK|"
+    r"FALSE POSITIVE|WORKS AS INTENDED|MODIFY|DOWNGRADED?|ABSTAIN)(?![\w-])"
+)
+PHRASE = re.compile(
+    r"\b(?:not (?:really |actually )?a (?:real )?bug|false positive|won't fix|wontfix|works? as (?:intended|designed)|"
+    r"working as (?:intended|designed))\b",
+    re.IGNORECASE,
+)
+REFUSES = re.compile(
+    r"(?<![\w-])(?:reject(?:ed|s|ing|ion)?|nack|disagree[ds]?(?! (?:with|on|about) the (?:severity|priority|word))|"
+    rf"{REFUSED})(?![\w-])",
+    re.IGNORECASE,
+)
+STRUCK = re.compile(r"~~.*?~~")
+DOUBT = re.compile(
+    r"\b(?:not|isn't|never|hardly|no|if|whether|unless|could be|might be|may be|would be|longer|cannot|can't|don't|"
+    r"doesn't|wouldn't|wasn't)\b[^.;:!?\n]{0,30}$",
+    re.IGNORECASE,
+)
+LEAD = re.compile(r"\s*[>*_`\-\u2022\s]*(?:@?[\w.\- ]{1,40}(?:\([^()]{1,40}\))?\s*[:\u2013\u2014-]+\s*)?[*_`\s]*")
+
+
+def verdict_in(text: str, *, is_review: bool) -> tuple[str, bool] | None:
+    """The verdict of a text, and whether it rejects. Outside reviews only loud words in front and phrases count."""
+    text = STRUCK.sub(" ", text.replace("\u2019", "'"))
+    if found := leading(text, ANY if is_review else LOUD):
+        return found.group(), rejects(found.group())
+    return spoken_verdict(text, is_review=is_review)
+
+
+def spoken_verdict(text: str, *, is_review: bool) -> tuple[str, bool] | None:
+    """A verdict in the middle of a text. In a review a refusal counts wherever it stands, before any consent."""
+    for pattern in (REFUSES, PHRASE, LOUD) if is_review else (PHRASE,):
+        for match in pattern.finditer(text):
+            if not DOUBT.search(text, max(0, match.start() - 60), match.start()):
+                return match.group(), rejects(match.group())
+    return None
+
+
+def leading(text: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    """A verdict that a text begins with, perhaps after who says it."""
+    lead = LEAD.match(text[:100])
+    ends = {0, len(text) - len(text.lstrip("> *_`-\t\n")), lead.end() if lead else 0}
+    return next((found for end in sorted(ends) if (found := pattern.match(text, end))), None)
+
+
+def stated_verdict(text: str) -> tuple[str, bool]:
+    """The value of a field for verdicts, and whether it rejects. `not rejected` does not."""
+    text = STRUCK.sub(" ", text.replace("\u2019", "'")).strip()
+    for match in ANY.finditer(text):
+        if not DOUBT.search(text, 0, match.start()):
+            return text, match.group("no") is not None
+    return text, False
+
+
+def rejects(word: str) -> bool:
+    found = ANY.fullmatch(word)
+    return REFUSES.fullmatch(word) is not None or (found is not None and found.group("no") is not None)

@@ -1,0 +1,1 @@
+"""Tickets in JSON: lists of findings, SARIF, and issues as GitHub exports them."""

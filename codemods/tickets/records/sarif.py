@@ -1,0 +1,122 @@
+"""Results of SARIF 2.1.0 as tickets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+from codemods.tickets.model import CodeBlock, Place, Severity, Ticket
+from codemods.tickets.parts.references import merge, symbols_in
+from codemods.tickets.parts.severity import level_of
+from codemods.tickets.records.lookup import Record, code_block, lines_between, pick, present, text, words
+
+SCHEME = "file://"
+
+
+def is_sarif(data: Any) -> bool:
+    return isinstance(data, dict) and isinstance(data.get("runs"), list) and "version" in data
+
+
+def results_in(data: Record) -> Iterator[tuple[Record, Record]]:
+    """Every result with the rule that it names."""
+    for run in data["runs"]:
+        rules = pick(run, "tool.driver.rules")
+        listed = rules if isinstance(rules, list) else []
+        by_id = {text(pick(rule, "id")): rule for rule in listed if isinstance(rule, dict)}
+        results = pick(run, "results")
+        for result in results if isinstance(results, list) else []:
+            if isinstance(result, dict):
+                yield result, rule_of(result, listed, by_id)
+
+
+def rule_of(result: Record, listed: list[Any], by_id: dict[str, Record]) -> Record:
+    index = pick(result, "ruleIndex", "rule.index")
+    named = by_id.get(text(pick(result, "ruleId", "rule.id")))
+    if named is None and isinstance(index, int) and 0 <= index < len(listed) and isinstance(listed[index], dict):
+        named = listed[index]
+    return named or {}
+
+
+def read_result(path: str, result: Record, rule: Record, default_id: str) -> Ticket:
+    level = text(pick(result, "level")) or text(pick(rule, "defaultConfiguration.level")) or "warning"
+    settled = settled_by(result)
+    message = text(pick(result, "message"))
+    return Ticket(
+        source=path,
+        id=text(pick(result, "guid", "correlationGuid")) or default_id,
+        title=message.partition("\n")[0] or text(pick(rule, "shortDescription", "name")),
+        severity=Severity(level, level_of(level)),
+        status=text(pick(result, "baselineState")),
+        is_resolved=bool(settled),
+        why_resolved=settled,
+        category=tuple(
+            dict.fromkeys((*filter(None, [rule_name(result, rule)]), *words(pick(rule, "properties.tags") or [])))
+        ),
+        places=places_of(result),
+        summary=text(pick(rule, "shortDescription")),
+        problem="\n".join(filter(None, (message, text(pick(rule, "fullDescription"))))),
+        fix=text(pick(rule, "help")) or ", ".join(text(pick(fix, "description")) for fix in fixes_of(result)),
+        code=present([*snippets_of(result), *inserted_by(result)]),
+    )
+
+
+def rule_name(result: Record, rule: Record) -> str:
+    return text(pick(result, "ruleId", "rule.id")) or text(pick(rule, "id"))
+
+
+def settled_by(result: Record) -> str:
+    """Why a result is no longer open: suppressed, gone since the baseline, or a pass."""
+    suppressions = result.get("suppressions")
+    states = (
+        [text(pick(each, "status")) for each in suppressions if isinstance(each, dict)]
+        if isinstance(suppressions, list)
+        else []
+    )
+    if any(state in ("", "accepted") for state in states):
+        return "suppressed"
+    if result.get("baselineState") == "absent":
+        return "absent since the baseline"
+    kind = text(pick(result, "kind"))
+    return f"kind: {kind}" if kind in ("pass", "notApplicable") else ""
+
+
+def locations_of(result: Record) -> list[Record]:
+    listed = result.get("locations")
+    return [each for each in listed[:100] if isinstance(each, dict)] if isinstance(listed, list) else []
+
+
+def places_of(result: Record) -> tuple[Place, ...]:
+    found = []
+    for location in locations_of(result):
+        uri = unquote(text(pick(location, "physicalLocation.artifactLocation.uri")))
+        region = pick(location, "physicalLocation.region")
+        lines = lines_between(pick(region, "startLine"), pick(region, "endLine"))
+        logical = pick(location, "logicalLocations")
+        named = (
+            [text(pick(each, "fullyQualifiedName", "name")) for each in logical[:20]]
+            if isinstance(logical, list)
+            else []
+        )
+        if uri or lines or named:
+            found.append(Place(uri.removeprefix(SCHEME), lines, symbols_in(named)))
+    return tuple(merge(found))
+
+
+def snippets_of(result: Record) -> Iterator[CodeBlock | None]:
+    for location in locations_of(result):
+        yield code_block("evidence", pick(location, "physicalLocation.region.snippet.text"))
+
+
+def fixes_of(result: Record) -> list[Record]:
+    listed = result.get("fixes")
+    return [each for each in listed[:20] if isinstance(each, dict)] if isinstance(listed, list) else []
+
+
+def inserted_by(result: Record) -> Iterator[CodeBlock | None]:
+    for fix in fixes_of(result):
+        changes = pick(fix, "artifactChanges")
+        for change in changes[:20] if isinstance(changes, list) else []:
+            replacements = pick(change, "replacements")
+            for replacement in replacements[:50] if isinstance(replacements, list) else []:
+                yield code_block("fix", pick(replacement, "insertedContent.text"))
