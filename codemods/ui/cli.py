@@ -319,6 +319,25 @@ def new_scenario(target: str, out: Path | None) -> None:
     sys.exit(write_scenario(target, out))
 
 
+@main.group()
+def ticket() -> None:
+    """Tickets say what somebody found in the code: Markdown, JSON, SARIF, issues."""
+
+
+@ticket.command("show", epilog="Exit codes: 0 all were read; 2 wrong usage, or a file that cannot be read as a ticket.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
+@click.option("--settled", is_flag=True, help="Name the codemod for resolved and rejected tickets too.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@color_option
+def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, color: str) -> None:
+    """What is understood of the tickets in FILE, a file or a folder: the place, the codemod, how sure."""
+    from codemods.ui.terminal import use_color
+    from codemods.ui.tickets import show
+
+    sys.exit(show(files, path, form, use_color(color), even_settled=settled))
+
+
 @main.command("list")
 @codemod_option("The codemods of this file instead.")
 def list_command(codemod_files: tuple[Path, ...]) -> None:

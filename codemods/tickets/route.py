@@ -1,0 +1,143 @@
+"""From a ticket and its place to the codemod that fires there, with the settings that the ticket asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codemods.tickets.model import Ticket
+from codemods.tickets.places.model import Located
+from codemods.tickets.routes.comparing import compare
+from codemods.tickets.routes.firing import Catalogue, fired_at, fired_on_snippet, near
+from codemods.tickets.routes.model import Fired, Routed
+from codemods.tickets.routes.options import is_asked_to_disable, options_for
+from codemods.tickets.routes.own_fix import own_fix
+from codemods.tickets.routes.wording import CLEAR, Wording, wording_of
+
+
+def route(ticket: Ticket, located: Located, catalogue: Catalogue, *, even_settled: bool = False) -> Routed:
+    """The codemod for a ticket, or none and why. What is resolved or rejected is routed only if asked for."""
+    if not even_settled and (ticket.is_resolved or ticket.is_rejected):
+        return Routed(
+            why=f"resolved: {ticket.why_resolved}" if ticket.is_resolved else f"rejected by {rejecting(ticket)}"
+        )
+    wording = wording_of(ticket, catalogue.kinds)
+    fired = fired_at(catalogue, located)
+    fitting = [each for each in fired if fits(each, wording)] or named_anew(ticket, located, catalogue, wording)
+    chosen = clearest(fitting, wording)
+    if not chosen:
+        return unrouted(ticket, located, catalogue, fired, fitting, wording)
+    routed = with_options(ticket, chosen, catalogue, located)
+    return replace(
+        routed,
+        findings=tuple(replace(finding, ticket=ticket.id) for finding in routed.findings),
+        notes=(*routed.notes, *also_there(routed, fired, wording)),
+        comparison=compare(ticket, routed, catalogue),
+        literal=own_fix(ticket, located, catalogue.project),
+    )
+
+
+def also_there(routed: Routed, fired: Sequence[Fired], wording: Wording) -> list[str]:
+    """The other codemods that fire at the place and that the ticket speaks of as well."""
+    names = {each.finding.codemod for each in fired if each.rank == 0} - {routed.codemod}
+    spoken = sorted(name for name in names if wording.of(name).prose)
+    return [f"also fires there: {', '.join(spoken)}"] if spoken else []
+
+
+def rejecting(ticket: Ticket) -> str:
+    review = next(review for review in ticket.reviews if review.is_rejecting)
+    return f"{review.reviewer or 'a reviewer'}: {review.verdict}"
+
+
+def fits(fired: Fired, wording: Wording) -> bool:
+    """Whether what fires is what the ticket is about: its prose says so, or it quotes nothing else.
+
+    A remedy in words that are not the codemod's is for something else, and so is code that is quoted beside it.
+    """
+    name = fired.finding.codemod
+    words = wording.of(name)
+    is_at = fired.rank == 0
+    is_proposed = words.has_remedy and words.remedy > 0
+    if words.contradicts or not wording.is_about(name):
+        return False
+    if wording.subject.is_of_another_kind and not (is_at and is_proposed):
+        return False
+    if words.prose:
+        is_inside = fired.spot.surrounds(fired.finding.line, fired.finding.last_line) or not fired.spot.extent
+        return is_at or is_proposed or (is_inside and not fired.spot.is_quoted)
+    return bool(words.code) and is_at and fired.spot.is_quoted
+
+
+def named_anew(ticket: Ticket, located: Located, catalogue: Catalogue, wording: Wording) -> list[Fired]:
+    """What `disable_compile` finds when the function is named to it, as a ticket does that asks for the decorator."""
+    name = "disable_compile"
+    if name not in catalogue.kinds or not is_asked_to_disable(ticket):
+        return []
+    found: list[Fired] = []
+    for spot in located.spots:
+        if spot.symbol and spot.is_confirmed:
+            findings = catalogue.findings_of(spot.path, name, {}, (spot.symbol,))
+            found += [each for each in near(catalogue, findings, [spot]) if each.finding.symbol == spot.symbol]
+    return found if wording.is_about(name) else []
+
+
+def clearest(fitting: Sequence[Fired], wording: Wording) -> list[Fired]:
+    """The findings of the codemod that fires nearest; of several, the one that the ticket speaks of most."""
+    if not fitting:
+        return []
+    nearest = min(each.rank for each in fitting)
+    words = {
+        name: wording.of(name).total for each in fitting if each.rank == nearest and (name := each.finding.codemod)
+    }
+    best, *others = sorted(words, key=lambda name: -words[name])
+    if others and words[others[0]] > words[best] - CLEAR:
+        return []
+    return [each for each in fitting if each.finding.codemod == best and each.rank == nearest]
+
+
+def with_options(ticket: Ticket, chosen: Sequence[Fired], catalogue: Catalogue, located: Located) -> Routed:
+    """The route with the ticket's settings, if the codemod still fires there with them; else without, and said so."""
+    first = chosen[0]
+    name = first.finding.codemod
+    plain = Routed(
+        codemod=name,
+        symbols=(first.finding.symbol,) if first.finding not in catalogue.findings(first.finding.path) else (),
+        confidence=first.confidence,
+        findings=tuple(each.finding for each in chosen),
+        spot=first.spot,
+    )
+    options = options_for(ticket, catalogue.project, first.finding)
+    if not options:
+        return plain
+    again = catalogue.findings_of(first.finding.path, name, options, plain.symbols)
+    symbols = {each.finding.symbol for each in chosen}
+    fired = [each for each in near(catalogue, again, located.spots) if each.finding.symbol in symbols]
+    shown = ", ".join(f"{key}={value}" for key, value in options.items())
+    if not any(each.finding.is_fixable for each in fired) and any(each.finding.is_fixable for each in chosen):
+        reasons = [each.finding.left_alone for each in fired if each.finding.left_alone]
+        return replace(plain, notes=(f"the ticket asks for {shown}: {(reasons or ['it finds nothing then'])[0]}",))
+    return replace(plain, options=tuple(options.items()), findings=tuple(each.finding for each in fired))
+
+
+def unrouted(
+    ticket: Ticket,
+    located: Located,
+    catalogue: Catalogue,
+    fired: Sequence[Fired],
+    fitting: Sequence[Fired],
+    wording: Wording,
+) -> Routed:
+    """No codemod, and why. The nearest is named: what fires on the ticket's own code, or what its words are about."""
+    nothing = Routed(spot=located.best, nearest=wording.clearest())
+    names = sorted({each.finding.codemod for each in fitting or fired if each.rank == 0 or fitting})
+    if fitting:
+        return replace(nothing, why=f"several codemods fit, and the ticket does not say which: {', '.join(names)}")
+    quoted = [name for name in fired_on_snippet(catalogue, ticket, located) if wording.of(name).total]
+    if quoted and quoted[0] not in names:
+        why = "it fires on the code block, " + ("not in the file as it is" if located.spots else "which was not found")
+        return replace(nothing, nearest=quoted[0], confidence="fires on the snippet only", why=why)
+    if not located.spots:
+        return replace(nothing, why="the place was not found")
+    verb = "fires" if len(names) == 1 else "fire"
+    about = f"{', '.join(names)} {verb} there, but the ticket is about something else, or proposes something else"
+    return replace(nothing, why=about if names else "no codemod fires there")

@@ -1,0 +1,117 @@
+"""How what a codemod writes compares with the fix that a ticket proposes, in one line."""
+
+from __future__ import annotations
+
+import re
+
+from codemods.model import SourceError
+from codemods.module import Module
+from codemods.rewrite.plan import splice_all
+from codemods.source import decode
+from codemods.tickets.model import CodeBlock, Ticket
+from codemods.tickets.places.quotes import find_quotes
+from codemods.tickets.routes.firing import Catalogue
+from codemods.tickets.routes.model import Routed
+
+THE_SAME = 0.97
+
+REASONS: dict[str, tuple[tuple[str, str], ...]] = {
+    "warn_on_device_migration": (
+        (
+            r"warnings\.warn|\bwarn",
+            "on purpose: `warnings.warn` in compiled code adds a graph break (GB0007); this warns at trace time, "
+            "without one",
+        ),
+    ),
+    "flatten_tuple_keys": (
+        (
+            r"\w+ ?\* ?\w+ ?\+ ?\w+",
+            "on purpose: a stride from each loop's own length raises KeyError where lengths differ; this takes one key "
+            "for the whole dict, and rewrites every use of it",
+        ),
+    ),
+    "hoist_autocast": (
+        (
+            r"set_autocast",
+            "on purpose: global state would reach code that was not meant; this hoists the decision only",
+        ),
+    ),
+    "scope_autocast": (
+        (r"backward", "the ticket's form, which PyTorch's documentation advises against: backward needs no autocast"),
+    ),
+    "skip_redundant_wait_stream": (
+        (
+            r"\b(?:remove|delete|drop)\b",
+            "on purpose: without the wait data may be read before it is written; this makes it "
+            "conditional, and is never safe",
+        ),
+    ),
+    "disable_compile": (
+        (r"compiler\.disable|decorat", "the decorator, innermost, and a WARNING in the docstring that says why"),
+        (
+            r"document|docstring",
+            "on purpose: a docstring keeps nothing out of a graph; this adds the decorator as well",
+        ),
+    ),
+    "isolate_telemetry": (
+        (r"compiler\.disable|move|extract", "the same idea: parameters and results are taken from the data flow"),
+    ),
+    "sample_timer_sync": (
+        (
+            r"flag|sampl|nth|optional",
+            "as proposed: `enabled` and `every` are parameters; by default nothing changes",
+        ),
+    ),
+    "use_public_compiler_api": (
+        (
+            r"torch",
+            "on purpose: what the old name implied (a device, a dtype) is written out, so that nothing changes",
+        ),
+    ),
+    "allocate_on_device": (
+        (r"parameter|allocat", "as proposed: a parameter that says where to allocate; by default nothing changes"),
+    ),
+}
+"""For each codemod: where a fix speaks of something, why what is written differs, or what it has in common."""
+
+
+def compare(ticket: Ticket, routed: Routed, catalogue: Catalogue) -> str:
+    """The line on the ticket's fix; nothing if it proposes none, or if nothing would be written."""
+    fixable = [finding for finding in routed.findings if finding.is_fixable]
+    if not fixable:
+        return f"left alone: {routed.findings[0].left_alone}" if routed.findings else ""
+    blocks = [block for block in ticket.code_of("fix") if block.snippet]
+    if not blocks and not ticket.fix:
+        return ""
+    if any(likeness_after(block, routed, catalogue, 1.0) >= THE_SAME for block in blocks):
+        return "writes what the ticket proposes"
+    if any(likeness_after(block, routed, catalogue, 0.0) >= THE_SAME for block in blocks):
+        return "writes what the ticket proposes, with the names of the file"
+    reason = reason_for(routed, ticket)
+    if reason:
+        return f"differs {reason}" if reason.startswith("on purpose") else reason
+    return "differs from the code that the ticket proposes: see the diff" if blocks else ""
+
+
+def likeness_after(block: CodeBlock, routed: Routed, catalogue: Catalogue, names: float) -> float:
+    """How much of a fix is found in what would be written, if it was not there before."""
+    path = routed.findings[0].path
+    project = catalogue.project
+    fixable = [finding for finding in routed.findings if finding.is_fixable]
+    try:
+        before = find_quotes(project.module(path), block, names=names)
+        after = find_quotes(Module(decode(path, splice_all(fixable, project)[path])), block, names=names)
+    except (SourceError, ValueError, KeyError):
+        return 0.0
+    best = max((quote.score for quote in after), default=0.0)
+    return best if best > max((quote.score for quote in before), default=0.0) else 0.0
+
+
+def reason_for(routed: Routed, ticket: Ticket) -> str:
+    """What the table says about such a fix."""
+    texts = [ticket.fix, *(text for block in ticket.code_of("fix") for text in (block.label, block.text))]
+    said = " ".join(texts) if any(texts) else ticket.problem
+    function = routed.findings[0].symbol.rpartition(".")[2]
+    if routed.codemod == "isolate_telemetry" and re.search(rf"def {re.escape(function)}\b", said):
+        return f"on purpose: only the telemetry of {function} leaves the graph, not all that it computes"
+    return next((why for words, why in REASONS.get(routed.codemod, ()) if re.search(words, said, re.IGNORECASE)), "")
