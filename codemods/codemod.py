@@ -9,12 +9,9 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from codemods.model import Finding, FullgraphError, Purpose
+from codemods.model import Unsure as Unsure
 from codemods.module import Module, Scope
 from codemods.project import Project
-
-
-class Unsure(Exception):  # noqa: N818 - it is an answer, not an error
-    """Raised inside a codemod by whatever cannot see every use; its text becomes the finding's `left_alone`."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +30,8 @@ class Codemod:
     `needles`: bytes of which at least one occurs in every file that could hold a finding. `pattern`: a bytes regular
     expression that must match too. Both only save time: they are asked before anything is parsed.
     `why`: what the rewrite is for, in one or two sentences, as measured. `claim`: what reviewers say of the finding.
+    `on_request`: whether it runs only where it is selected by name, as what adds something that nobody misses must.
+    `writes_tests`: whether its findings bring a regression test along where `fix --write-tests` asks for one.
     """
 
     name: ClassVar[str] = ""
@@ -40,6 +39,8 @@ class Codemod:
     pattern: ClassVar[re.Pattern[bytes] | None] = None
     why: ClassVar[str] = ""
     claim: ClassVar[str] = ""
+    on_request: ClassVar[bool] = False
+    writes_tests: ClassVar[bool] = False
 
     options: Options
     """A codemod with settings declares this again, with its own subclass of Options."""
@@ -47,9 +48,15 @@ class Codemod:
     symbols: tuple[str, ...]
     """What the user named with --symbol while selecting this codemod by name."""
 
-    def __init__(self, options: Mapping[str, str] | None = None, symbols: tuple[str, ...] = ()) -> None:
+    tests: str
+    """The folder of the project's tests, where a test is to be written with each finding; else nothing."""
+
+    def __init__(
+        self, options: Mapping[str, str] | None = None, symbols: tuple[str, ...] = (), tests: str = ""
+    ) -> None:
         self.options = parse_options(self.name, self.options_type(), options or {})
         self.symbols = symbols
+        self.tests = tests
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__dict__.get("name") or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()

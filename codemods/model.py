@@ -24,15 +24,20 @@ class Span:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """Replace the characters of `span` in the file `path` (relative to the project's root) by `new_text`."""
+    """Replace the characters of `span` in the file `path` (relative to the project's root) by `new_text`.
+
+    One that `creates` makes the file, with this text and nothing else: it is for a path where there is none.
+    """
 
     path: str
     span: Span
     new_text: str
+    creates: bool = False
 
     def clashes(self, other: Edit) -> bool:
         """Whether the two cannot be applied together. The same edit asked for twice is one edit."""
-        return self.path == other.path and self != other and self.span.overlaps(other.span)
+        is_whole = self.creates or other.creates
+        return self.path == other.path and self != other and (is_whole or self.span.overlaps(other.span))
 
 
 class Safety(Enum):
@@ -78,15 +83,27 @@ class Finding:
         touched = {edit.path for edit in self.edits}
         return sorted(touched, key=lambda path: (path != self.path, path))
 
+    def created(self) -> list[str]:
+        """Every file that the edits create."""
+        return sorted({edit.path for edit in self.edits if edit.creates})
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a set of findings does to the bytes of a project. `left_out` pairs each refused finding with the reason."""
+    """What a set of findings does to the bytes of a project; None is no file there.
 
-    before: Mapping[str, bytes] = field(default_factory=dict)
-    after: Mapping[str, bytes] = field(default_factory=dict)
+    `left_out` pairs each refused finding with the reason.
+    """
+
+    before: Mapping[str, bytes | None] = field(default_factory=dict)
+    after: Mapping[str, bytes | None] = field(default_factory=dict)
     applied: tuple[Finding, ...] = ()
     left_out: tuple[tuple[Finding, str], ...] = ()
+
+    @property
+    def written(self) -> dict[str, bytes]:
+        """The files that are there afterwards."""
+        return {path: data for path, data in self.after.items() if data is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +121,10 @@ class Purpose:
 
 class FullgraphError(Exception):
     """Something the user can act on; its text is the whole message."""
+
+
+class Unsure(Exception):  # noqa: N818 - it is an answer, not an error
+    """Raised inside a codemod by whatever cannot see every use; its text becomes the finding's `left_alone`."""
 
 
 class SourceError(FullgraphError):

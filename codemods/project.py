@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -11,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codemods.model import SourceError
+from codemods.model import Edit, SourceError, Span, Unsure
 from codemods.module import Module
 from codemods.source import Source, decode
 
@@ -36,8 +37,8 @@ class Project:
         self._worked_out: dict[Any, Any] = {}
 
     def laid_over(self, texts: Mapping[str, bytes]) -> Project:
-        """The same project with other bytes in some files."""
-        return Project(self.root, self.files, {**self.overlay, **texts})
+        """The same project with other bytes in some files, and with the files among these that it did not have."""
+        return Project(self.root, {*self.files, *texts}, {**self.overlay, **texts})
 
     def worked_out(self, what: Hashable, work_out: Callable[[], ANSWER]) -> ANSWER:
         """An answer about the whole project, kept as long as the project is."""
@@ -74,6 +75,25 @@ class Project:
         if isinstance(found, SourceError):
             raise found
         return found
+
+    def has_file(self, path: str) -> bool:
+        """Whether anything stands at a path: also what is no part of the project, as an ignored file or a folder."""
+        self.was_asked = True
+        return path in self.overlay or os.path.lexists(self.root / path)
+
+    def new_file(self, path: str, text: str) -> tuple[Edit, ...]:
+        """The edit that creates a file; none if it is there with this text, Unsure if another one is."""
+        if os.path.isabs(path) or os.path.normpath(path) != path or path.startswith(os.pardir):
+            raise Unsure(f"{path} would have to be created, and is not a path below the project's root")
+        if not self.has_file(path):
+            return (Edit(path, Span(0, 0), text, creates=True),)
+        try:
+            there = self.source(path).text
+        except SourceError:
+            there = None
+        if there is None or there.splitlines() != text.splitlines():
+            raise Unsure(f"{path}:1: this file would have to be created, and another one is there")
+        return ()
 
     def forget(self, path: str) -> None:
         """Free a module's tree when nobody will come back to it."""

@@ -87,6 +87,8 @@ def is_exercised(finding: Finding, change: Change, verdict: Verdict) -> bool:
 
 def ran(edit: Edit, change: Change, verdict: Verdict) -> bool | None:
     raw = change.before[edit.path]
+    if raw is None:
+        return None
     text = decode(edit.path, raw).text
     first = text.count("\n", 0, edit.span.start) + 1
     last = first + text.count("\n", edit.span.start, max(edit.span.start, edit.span.end - 1))

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Protocol
 
 from codemods.codemod import Codemod
-from codemods.model import Change, Finding
+from codemods.model import Change, Edit, Finding
 from codemods.project import Project
 from codemods.rewrite.again import met_again
-from codemods.rewrite.atomic import is_writable
+from codemods.rewrite.atomic import is_creatable, is_writable
 from codemods.rewrite.find import FileResult, find
 from codemods.rewrite.journal import Journal, Run
 from codemods.rewrite.order import Disagreement, disagreements
@@ -92,7 +92,7 @@ def fix(
         waiting = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
         if not change.applied or not waiting:
             return
-        project = project.laid_over(change.after)
+        project = project.laid_over(change.written)
         found = [find(project, path, codemods) for path in sorted({finding.path for finding in waiting})]
         edits = {edit for finding in change.applied for edit in finding.edits}
         results = [replace(result, findings=met_again(waiting, result.findings, edits)) for result in found]
@@ -119,8 +119,8 @@ def respecting(results: Sequence[FileResult], exclude: Sequence[str]) -> list[Fi
     """The results, with every finding left alone that would have to change an excluded file."""
     if not exclude:
         return list(results)
-    touched = {edit.path for result in results for finding in result.findings for edit in finding.edits}
-    barred = set(matching(touched, exclude))
+    edits = {edit for result in results for finding in result.findings for edit in finding.edits}
+    barred = set(matching({edit.path for edit in edits if not edit.creates}, exclude))
     return [
         replace(r, findings=tuple(leave_barred(finding, barred, "excluded") for finding in r.findings)) for r in results
     ]
@@ -128,13 +128,17 @@ def respecting(results: Sequence[FileResult], exclude: Sequence[str]) -> list[Fi
 
 def leave_unwritable(results: Sequence[FileResult], root: Path) -> tuple[list[FileResult], list[str]]:
     """The results, with every finding left alone that would have to change a file which is not writable; and these."""
-    touched = {edit.path for result in results for finding in result.findings for edit in finding.edits}
-    barred = {path for path in touched if not is_writable(root / path)}
+    edits = {edit for result in results for finding in result.findings for edit in finding.edits}
+    barred = {edit.path for edit in edits if not may_write(root, edit)}
     left = [
         replace(r, findings=tuple(leave_barred(finding, barred, "not writable") for finding in r.findings))
         for r in results
     ]
     return left, sorted(barred)
+
+
+def may_write(root: Path, edit: Edit) -> bool:
+    return is_creatable(root, edit.path) if edit.creates else is_writable(root / edit.path)
 
 
 def leave_barred(finding: Finding, barred: set[str], why: str) -> Finding:

@@ -19,8 +19,9 @@ SUFFIXES = (".py", ".ipynb")
 class Case:
     """A folder `fixtures/<codemod>/<case>`: before.py or before/, after.py or after/ (none: must not change).
 
-    `case.toml` may hold `options` and `symbols` for the codemod, `findings` (how many) and `says`: pieces of text of
-    which each must occur in what the findings say.
+    `after/` may hold files that `before/` has not: the codemod creates them. `case.toml` may hold `options`, `symbols`
+    and `tests` for the codemod, `findings` (how many) and `says`: pieces of text of which each must occur in what the
+    findings say.
     """
 
     folder: Path
@@ -47,9 +48,16 @@ class Case:
         """The expected files; the same as before when the case must not change."""
         return {**self.before, **read_side(self.folder, "after")}
 
+    @property
+    def created(self) -> dict[str, bytes]:
+        """The expected files that were not there."""
+        return {path: raw for path, raw in self.after.items() if path not in self.before}
+
     def codemod(self) -> Codemod:
         kind = codemod_named(self.codemod_name)
-        return kind(self.config.get("options"), tuple(self.config.get("symbols", ())))
+        given = self.config
+        tests = [given["tests"]] if "tests" in given else []
+        return kind(given.get("options"), tuple(given.get("symbols", ())), *tests)
 
     def project(self, files: dict[str, bytes] | None = None) -> Project:
         """The case as a project that lives in memory."""
@@ -88,7 +96,10 @@ def apply(files: dict[str, bytes], findings: list[Finding]) -> dict[str, bytes]:
     from codemods.source import decode
 
     edits = [edit for finding in findings for edit in finding.edits]
-    return {path: decode(path, raw).splice(edit for edit in edits if edit.path == path) for path, raw in files.items()}
+    new = {edit.path: b"" for edit in edits if edit.creates}
+    assert not new.keys() & files.keys(), "a file is created that is there"
+    bases = {**files, **new}
+    return {path: decode(path, raw).splice(edit for edit in edits if edit.path == path) for path, raw in bases.items()}
 
 
 def words(findings: list[Finding]) -> str:

@@ -13,6 +13,7 @@ CASES = pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
 def test_the_result_is_the_fixture(case: Case) -> None:
     findings = case.findings()
     result = apply(case.before, [finding for finding in findings if finding.is_fixable])
+    assert sorted(result) == sorted(case.after)
     for path, expected in case.after.items():
         assert result[path].decode("utf-8", "replace") == expected.decode("utf-8", "replace"), path
         assert result[path] == expected

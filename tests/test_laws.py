@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from codemods.rewrite.undo import undo
 from codemods.source import decode
 from tests.cases import Case, all_cases, apply
 from tests.layouts import Files, Layout, imports_torch, is_plain, rename_torch
+from tests.rewrite.running import read_files
 
 ALL = all_cases()
 CHANGING = [case for case in ALL if any(case.folder.glob("after*"))]
@@ -44,6 +46,11 @@ def rewritten(case: Case, files: Files) -> Files:
     return apply(files, fixable(case, files))
 
 
+def after_in(case: Case, lay_out: Callable[[Files], Files]) -> Files:
+    """The expected files in another layout; what is created has no layout to keep."""
+    return {**lay_out(case.after), **case.created}
+
+
 def parses(files: Files) -> None:
     for path, raw in files.items():
         ast.parse(decode(path, raw).parsed)
@@ -59,7 +66,7 @@ def test_a_second_run_changes_nothing(case: Case) -> None:
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
 def test_every_case_works_with_other_line_endings(case: Case, newline: str) -> None:
     layout = Layout(newline=newline, bom=newline == "\r")
-    assert rewritten(case, layout.lay_out(case.before)) == layout.lay_out(case.after)
+    assert rewritten(case, layout.lay_out(case.before)) == after_in(case, layout.lay_out)
 
 
 @given(case=st.sampled_from(PLAIN), layout=layouts)
@@ -67,11 +74,15 @@ def test_every_case_works_with_other_line_endings(case: Case, newline: str) -> N
 def test_the_layout_stays_and_the_rest_of_the_text_with_it(case: Case, layout: Layout) -> None:
     moves_lines = layout.latin_1 or layout.form_feed
     assume(not (moves_lines and "lines" in case.config.get("options", {})))
-    before, after = layout.lay_out(case.before), layout.lay_out(case.after)
+    before, after = layout.lay_out(case.before), after_in(case, layout.lay_out)
     result = rewritten(case, before)
     if not layout.final_newline:
-        result = {path: raw.rstrip(b"\r\n") if path.endswith(".py") else raw for path, raw in result.items()}
+        result, after = without_final_newline(result), without_final_newline(after)
     assert result == after
+
+
+def without_final_newline(files: Files) -> Files:
+    return {path: raw.rstrip(b"\r\n") if path.endswith(".py") else raw for path, raw in files.items()}
 
 
 @given(case=st.sampled_from(CHANGING), data=st.data())
@@ -113,9 +124,9 @@ def test_undo_restores_the_bytes(case: Case, tmp_path: Path) -> None:
         (tmp_path / path).write_bytes(raw)
     journal = Journal(tmp_path)
     run = journal.write(plan(fixable(case), case.project(), [case.codemod()]))
-    assert {path: (tmp_path / path).read_bytes() for path in case.before} == case.after
+    assert read_files(tmp_path) == case.after
     undo(journal, [str(run.number)])
-    assert {path: (tmp_path / path).read_bytes() for path in case.before} == case.before
+    assert read_files(tmp_path) == case.before
 
 
 @changing_case
@@ -129,7 +140,7 @@ def test_each_finding_can_be_undone_alone(case: Case, tmp_path: Path) -> None:
     for index in range(len(findings)):
         undo(journal, [f"1.{index + 1}"])
         left = apply(case.before, findings[index + 1 :])
-        assert {path: (tmp_path / path).read_bytes() for path in case.before} == left
+        assert read_files(tmp_path) == left
 
 
 def padded(files: Files) -> Files:
@@ -142,7 +153,7 @@ def padded(files: Files) -> Files:
 def test_a_big_file_is_read_like_a_small_one(case: Case) -> None:
     assert all(len(raw) > BIG for path, raw in padded(case.before).items() if path.endswith(".py"))
     assert len(case.findings(padded(case.before))) == len(case.findings())
-    assert rewritten(case, padded(case.before)) == padded(case.after)
+    assert rewritten(case, padded(case.before)) == after_in(case, padded)
 
 
 @every_case

@@ -39,7 +39,7 @@ def one_by_one(files: Files, codemods: Iterable[Codemod]) -> Files:
         before = dict(files)
         for codemod in order:
             project, findings = fixable(files, [codemod])
-            files = {**files, **plan(findings, project, [codemod]).after}
+            files = {**files, **plan(findings, project, [codemod]).written}
         if files == before:
             return files
     raise AssertionError(f"{[codemod.name for codemod in order]} come to no end")
@@ -56,7 +56,7 @@ def together(files: Files, codemods: Sequence[Codemod]) -> tuple[Files, set[Pair
         }
         if not change.applied:
             return files, named
-        files = {**files, **change.after}
+        files = {**files, **change.written}
     raise AssertionError("all together come to no end")
 
 

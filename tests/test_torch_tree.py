@@ -50,7 +50,7 @@ def test_the_laws_hold_for_every_file_of_torch(
     change = plan(fixable, Project(tree.root, tree.entries), codemods)
     refused = [(finding.path, finding.line, reason) for finding, reason in change.left_out]
     assert refused == []
-    again = scan_again(tree, codemods, change.after)
+    again = scan_again(tree, codemods, change.written)
     assert not again, "a second run would change something"
 
 
@@ -71,4 +71,4 @@ def test_the_laws_hold_where_a_codemod_is_told_to_fire(tree: Tree) -> None:
     assert len(fixable) > 300
     change = plan(fixable, project, [codemod])
     assert change.left_out == ()
-    assert scan_again(Tree(tree.root, {path: tree.entries[path] for path in paths}), [codemod], change.after) == []
+    assert scan_again(Tree(tree.root, {path: tree.entries[path] for path in paths}), [codemod], change.written) == []

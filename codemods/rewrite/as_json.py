@@ -28,7 +28,8 @@ def dump_finding(finding: Finding) -> dict[str, Any]:
 
 
 def dump_edit(edit: Edit) -> dict[str, Any]:
-    return {"path": edit.path, "span": [edit.span.start, edit.span.end], "new_text": edit.new_text}
+    span = [edit.span.start, edit.span.end]
+    return {"path": edit.path, "span": span, "new_text": edit.new_text, "creates": edit.creates}
 
 
 def load_finding(held: dict[str, Any]) -> Finding:
@@ -44,4 +45,4 @@ def load_finding(held: dict[str, Any]) -> Finding:
 
 
 def load_edit(held: dict[str, Any]) -> Edit:
-    return Edit(held["path"], Span(*held["span"]), held["new_text"])
+    return Edit(held["path"], Span(*held["span"]), held["new_text"], held.get("creates", False))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +20,68 @@ def replace_file(file: Path, data: bytes) -> None:
     sync_folder(file.parent)
 
 
+def create_file(file: Path, data: bytes) -> None:
+    """Make a file that is not there, whole from its first instant; whatever stands there by now stays."""
+    make_folders(file.parent)
+    fresh = leftover_of(file)
+    remove_leftover(file)
+    write_synced(fresh, data, file)
+    try:
+        name_once(fresh, file)
+    finally:
+        fresh.unlink(missing_ok=True)
+    sync_folder(file.parent)
+
+
+def name_once(fresh: Path, file: Path) -> None:
+    """Give a complete file its name, unless something has that name."""
+    try:
+        os.link(fresh, file)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if os.path.lexists(file):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(file)) from None
+        os.rename(fresh, file)
+
+
+def remove_file(file: Path) -> None:
+    file.unlink(missing_ok=True)
+    if file.parent.is_dir():
+        sync_folder(file.parent)
+
+
+def missing_folders(file: Path) -> list[Path]:
+    """The folders above a file that are not there, the innermost first."""
+    folders = []
+    while not os.path.lexists(file := file.parent):
+        folders.append(file)
+    return folders
+
+
+def make_folders(folder: Path) -> None:
+    for missing in reversed(missing_folders(folder / "x")):
+        missing.mkdir(exist_ok=True)
+        sync_folder(missing.parent)
+
+
+def remove_if_empty(folder: Path) -> None:
+    """Remove a folder that holds nothing, or nothing but what Python has compiled of files that are gone."""
+    with suppress(OSError):
+        if os.listdir(folder) == ["__pycache__"] and not folder.is_symlink():
+            shutil.rmtree(folder / "__pycache__")
+        os.rmdir(folder)
+        sync_folder(folder.parent)
+
+
+def is_creatable(root: Path, path: str) -> bool:
+    """Whether a file could be made there: in a folder of the project that may be written to."""
+    file = root / path
+    nearest = next(folder for folder in file.parents if os.path.lexists(folder))
+    inside = Path(os.path.realpath(nearest)).is_relative_to(os.path.realpath(root))
+    return inside and nearest.is_dir() and os.access(nearest, os.W_OK) and bool(nearest.stat().st_mode & 0o222)
+
+
 def is_writable(file: Path) -> bool:
     """Whether the file may be replaced: for root too, write permission that everybody lacks is a wish."""
     may_write = os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
@@ -30,7 +94,8 @@ def leftover_of(file: Path) -> Path:
 
 
 def remove_leftover(file: Path) -> None:
-    leftover_of(file).unlink(missing_ok=True)
+    with suppress(FileNotFoundError, NotADirectoryError):
+        leftover_of(file).unlink()
 
 
 def write_synced(file: Path, data: bytes, like: Path) -> None:

@@ -166,7 +166,7 @@ def cache_folder() -> Path:
 
 
 def describe(codemod: Codemod) -> str:
-    return f"{codemod.name} {type(codemod).__module__} {codemod.options} {codemod.symbols}"
+    return f"{codemod.name} {type(codemod).__module__} {codemod.options} {codemod.symbols} {codemod.tests}"
 
 
 def fingerprint_of_code(codemods: Sequence[Codemod]) -> str:

@@ -15,19 +15,32 @@ LONG = 5_000
 
 NO_NEWLINE = b"\\ No newline at end of file\n"
 HUNK = re.compile(rb"^@@ -(\d+)(?:,\d+)? \+")
-SECTION = re.compile(rb"""(?m)^(?=--- "?a/[^\n]*\n\+\+\+ "?b/[^\n]*\n(?:#[^\n]*\n)*(?:@@ |--- |\Z))""")
+SECTION = re.compile(rb"""(?m)^(?=--- (?:"?a/[^\n]*|/dev/null)\n\+\+\+ "?b/[^\n]*\n(?:#[^\n]*\n)*(?:@@ |--- |\Z))""")
+NOWHERE = b"/dev/null"
+NEW_FILE = re.compile(rb"(?m)^diff --git [^\n]*\nnew file mode \d+\r?\n")
 SPECIAL = {b"\n": rb"\n", b"\t": rb"\t", b"\r": rb"\r", b'"': rb"\"", b"\\": rb"\\"}
 
 
-def patch(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bytes:
-    """One patch for all files that differ, by path."""
-    changed = [path for path in sorted(after) if before[path] != after[path]]
+def patch(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> bytes:
+    """One patch for all files that differ, by path, with the new ones last; None is no file there."""
+    ordered = sorted(after, key=lambda path: (before[path] is None, path))
+    changed = [path for path in ordered if before[path] != after[path]]
     return b"".join(file_patch(path, before[path], after[path]) for path in changed)
 
 
-def file_patch(path: str, before: bytes, after: bytes) -> bytes:
-    head = b"--- %s\n+++ %s\n" % (quoted("a/" + path), quoted("b/" + path))
-    return head + b"".join(hunks(split_lines(before), split_lines(after)))
+def file_patch(path: str, before: bytes | None, after: bytes | None) -> bytes:
+    old, new = quoted("a/" + path), quoted("b/" + path)
+    head = b""
+    if before is None or after is None:
+        head = b"%s\n%s file mode 100644\n" % (git_head(path), b"new" if before is None else b"deleted")
+    if before or after:
+        head += b"--- %s\n+++ %s\n" % (NOWHERE if before is None else old, NOWHERE if after is None else new)
+    return head + b"".join(hunks(split_lines(before or b""), split_lines(after or b"")))
+
+
+def git_head(path: str) -> bytes:
+    """The line by which git knows that a file comes or goes; without it an empty one could not."""
+    return b"diff --git %s %s" % (quoted("a/" + path).rstrip(b"\t"), quoted("b/" + path).rstrip(b"\t"))
 
 
 def quoted(path: str) -> bytes:
@@ -99,22 +112,33 @@ def marked(sign: bytes, lines: list[bytes]) -> Iterator[bytes]:
             yield b"\n" + NO_NEWLINE
 
 
-def apply_patch(before: Mapping[str, bytes], edited: bytes) -> dict[str, bytes]:
-    """What the files become under a patch that a person has edited. Counts in its headers may be wrong by then."""
-    after = dict(before)
-    named = {quoted("a/" + path).rstrip(b"\t"): path for path in before}
-    preamble, *sections = SECTION.split(edited if edited.endswith(b"\n") else edited + b"\n")
+def apply_patch(before: Mapping[str, bytes | None], edited: bytes) -> dict[str, bytes | None]:
+    """What the files become under a patch that a person has edited. Counts in its headers may be wrong by then.
+
+    A new file that the patch does not name any more is not made.
+    """
+    edited = edited if edited.endswith(b"\n") else edited + b"\n"
+    heads = {found.group().partition(b"\n")[0].rstrip(b"\r") for found in NEW_FILE.finditer(edited)}
+    after = {path: b"" if git_head(path) in heads else raw for path, raw in before.items()}
+    named = {quoted(("b/" if raw is None else "a/") + path).rstrip(b"\t"): path for path, raw in before.items()}
+    preamble, *sections = SECTION.split(NEW_FILE.sub(b"", edited))
     if re.search(rb"(?m)^@@ ", preamble):
         raise FullgraphError("the edited patch has lost the line `--- a/...` that names the file")
     by_name: dict[bytes, bytes] = {}
     for section in sections:  # a second header of the same file is text that looks like one
-        name = section.partition(b"\n")[0].removeprefix(b"--- ").rstrip(b"\t\r")
-        by_name[name] = by_name.get(name, b"") + section
+        by_name[section_name(section)] = by_name.get(section_name(section), b"") + section
     for name, section in by_name.items():
         if name not in named:
             raise FullgraphError(f"the edited patch names {os.fsdecode(name[2:])}, which is not part of this finding")
-        after[named[name]] = apply_hunks(named[name], split_lines(before[named[name]]), section)
+        path = named[name]
+        after[path] = apply_hunks(path, split_lines(before[path] or b""), section)
     return after
+
+
+def section_name(section: bytes) -> bytes:
+    old, new, *_ = section.split(b"\n")
+    line = new.removeprefix(b"+++ ") if old.rstrip(b"\r") == b"--- " + NOWHERE else old.removeprefix(b"--- ")
+    return line.rstrip(b"\t\r")
 
 
 def apply_hunks(path: str, old: list[bytes], section: bytes) -> bytes:

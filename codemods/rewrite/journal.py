@@ -4,8 +4,9 @@
     .fullgraph/runs/3/before/pkg/a.py   the bytes of each file as they were
     .fullgraph/runs/3/after/pkg/a.py    and as the run left them
 
-A run is on disk in full before the first file of the project is touched. Whatever happens then, each file is old or
-new, and `recover` finishes the run or rolls it back.
+A file that the run created has no bytes before, one that it removed none after; the entry names them. A run is on disk
+in full before the first file of the project is touched. Whatever happens then, each file is old or new (or, if it is
+to be created, absent or complete), and `recover` finishes the run or rolls it back.
 """
 
 from __future__ import annotations
@@ -14,17 +15,24 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from codemods.model import Change, Finding, FullgraphError, SourceError
+from codemods.model import Change, Finding, FullgraphError
 from codemods.rewrite.as_json import dump_finding, load_finding
-from codemods.rewrite.atomic import is_writable, remove_leftover, replace_file, sync_folder, sync_tree, write_synced
+from codemods.rewrite.atomic import (
+    missing_folders,
+    remove_if_empty,
+    remove_leftover,
+    replace_file,
+    sync_folder,
+    sync_tree,
+    write_synced,
+)
+from codemods.rewrite.file_step import FileStep
 from codemods.rewrite.lock import locked, told_in_one_line
-from codemods.rewrite.merge import merge
 
 FOLDER = ".fullgraph"
 VERSION = 1
@@ -44,6 +52,11 @@ class Run:
     undoes: tuple[str, ...] = ()
     command: int = 0
     """The first run of the command that made this one: what overlaps is written in a run of its own."""
+
+    created: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    """The folders that the run makes, or that it may leave empty; those that are empty in the end are not kept."""
 
     def finding_name(self, index: int) -> str:
         """`3.1` is the first finding of run 3."""
@@ -88,8 +101,10 @@ class Journal:
             raise FullgraphError(f"there is no run {number}; `fullgraph log` lists them")
         return run
 
-    def bytes_of(self, run: Run, side: str, path: str) -> bytes:
-        """A file as it was `before` a run or `after` it."""
+    def bytes_of(self, run: Run, side: str, path: str) -> bytes | None:
+        """A file as it was `before` a run or `after` it; None is no file there."""
+        if path in (run.created if side == "before" else run.removed):
+            return None
         try:
             return (self._run_folder(run.number) / side / path).read_bytes()
         except OSError as error:
@@ -109,10 +124,11 @@ class Journal:
             held = json.loads(file.read_bytes())
             findings = tuple(load_finding(finding) for finding in held["findings"])
             undoes, paths = tuple(held["undoes"]), tuple(held["paths"])
-            if any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
+            created, removed, folders = (tuple(held.get(name, ())) for name in ("created", "removed", "folders"))
+            if any(Path(path).is_absolute() or ".." in Path(path).parts for path in (*paths, *folders)):
                 raise ValueError("a path that leads out of the project")
-            command = int(held.get("command", number))
-            return Run(number, held["kind"], held["started"], held["state"], paths, findings, undoes, command)
+            told = held["kind"], held["started"], held["state"], paths, findings, undoes
+            return Run(number, *told, int(held.get("command", number)), created, removed, folders)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -130,37 +146,26 @@ class Journal:
         with locked(self.folder, self.wait_seconds), told_in_one_line("nothing was written"):
             if recovery := self._recover():
                 print(f"fullgraph: run {recovery.run} had been interrupted: {recovery.outcome}", file=sys.stderr)
-            for path, before in change.before.items():
-                self._check(path, before)
+            steps = [FileStep(self.root, path, change.before[path], after) for path, after in change.after.items()]
+            for step in steps:
+                step.check()
             run = self._begin(change, kind, undoes, command)
             try:
-                for path, after in change.after.items():
-                    replace_file(self.root / path, after)
+                for step in steps:
+                    step.make()
                 return self._close(run, DONE)
             except BaseException:
                 with told_in_one_line(f"run {run.number} is written in part; the next command finishes it"):
                     self._roll_back(run)
                 raise
 
-    def _check(self, path: str, expected: bytes) -> None:
-        """A file must be as it was when the change was made, and it must be allowed to change."""
-        file = self.root / path
-        try:
-            current = file.read_bytes()
-        except OSError as error:
-            raise SourceError(path, f"{error.strerror}; nothing was written") from error
-        if current != expected:
-            raise SourceError(path, "changed on disk meanwhile; nothing was written")
-        if file.is_symlink():
-            raise SourceError(path, "has become a link; nothing was written")
-        if not is_writable(file):
-            raise SourceError(path, "not writable; nothing was written")
-
     def _begin(self, change: Change, kind: str, undoes: tuple[str, ...], command: int) -> Run:
         number = max(self._numbers(), default=0) + 1
         started = datetime.now().astimezone().isoformat(timespec="seconds")
-        paths = tuple(change.after)
-        run = Run(number, kind, started, WRITING, paths, change.applied, undoes, command or number)
+        created = tuple(path for path, data in change.before.items() if data is None)
+        removed = tuple(path for path, data in change.after.items() if data is None)
+        about = tuple(change.after), change.applied, undoes, command or number, created, removed
+        run = Run(number, kind, started, WRITING, *about, self._folders_of(created, removed))
         try:
             self._put_on_disk(run, change)
         except BaseException:
@@ -168,12 +173,21 @@ class Journal:
             raise
         return run
 
+    def _folders_of(self, created: tuple[str, ...], removed: tuple[str, ...]) -> tuple[str, ...]:
+        """The folders that new files need, and those above removed ones that some run has made."""
+        missing = {folder for path in created for folder in missing_folders(self.root / path)}
+        made = {folder for run in self.runs() for folder in run.folders} if removed else set()
+        above = {folder.as_posix() for path in removed for folder in Path(path).parents}
+        return tuple(sorted({folder.relative_to(self.root).as_posix() for folder in missing} | (made & above)))
+
     def _put_on_disk(self, run: Run, change: Change) -> None:
         """The copies first, the entry that makes them count last; every folder on the way is synced too."""
         folder = self._run_folder(run.number)
         folder.mkdir(parents=True)
         for side, files in (("before", change.before), ("after", change.after)):
             for path, data in files.items():
+                if data is None:
+                    continue
                 copy = folder / side / path
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 write_synced(copy, data, self.root / path)
@@ -183,6 +197,8 @@ class Journal:
         self._save(run)
 
     def _close(self, run: Run, state: str) -> Run:
+        for folder in sorted(run.folders, reverse=True):
+            remove_if_empty(self.root / folder)
         closed = replace(run, state=state)
         self._save(closed)
         return closed
@@ -196,6 +212,9 @@ class Journal:
             "paths": list(run.paths),
             "undoes": list(run.undoes),
             "command": run.command,
+            "created": list(run.created),
+            "removed": list(run.removed),
+            "folders": list(run.folders),
             "findings": [dump_finding(finding) for finding in run.findings],
         }
         entry = self._run_folder(run.number) / "entry.json"
@@ -228,15 +247,15 @@ class Journal:
         if run is None:
             shutil.rmtree(self._run_folder(number))
             return Recovery(number, "no file had been touched yet, so it was dropped")
-        before, after = self._sides(run)
-        if any(self._current(path) not in (before[path], after[path]) for path in run.paths):
+        steps = self._steps(run)
+        if not all(step.is_possible for step in steps):
             stuck = self._roll_back(run)
             said = f"; it could not be taken out of {', '.join(stuck)}" if stuck else ""
             return Recovery(number, f"rolled back, because a file has been edited since{said}", run.paths)
-        for path in run.paths:
-            remove_leftover(self.root / path)
-            if self._current(path) != after[path]:
-                replace_file(self.root / path, after[path])
+        for step in steps:
+            remove_leftover(step.file)
+            if not step.is_made:
+                step.make()
         self._close(run, DONE)
         return Recovery(number, "finished", run.paths)
 
@@ -250,27 +269,15 @@ class Journal:
 
     def _roll_back(self, run: Run) -> list[str]:
         """Take the run out of every file, also where it has been edited since; the places where that cannot be."""
-        before, after = self._sides(run)
-        stuck: list[str] = []
-        for path in run.paths:
-            remove_leftover(self.root / path)
-        for path in run.paths:
-            current = self._current(path)
-            if current in (None, before[path]):
-                continue
-            merged, conflicts = merge(path, after[path], current or b"", before[path])
-            stuck += map(str, conflicts)
-            if not conflicts and merged != current:
-                replace_file(self.root / path, merged)
+        steps = self._steps(run)
+        for step in steps:
+            remove_leftover(step.file)
+        stuck = [place for step in steps for place in step.take_out()]
         self._close(run, ROLLED_BACK)
         return stuck
 
-    def _sides(self, run: Run) -> tuple[Mapping[str, bytes], Mapping[str, bytes]]:
-        before = {path: self.bytes_of(run, "before", path) for path in run.paths}
-        return before, {path: self.bytes_of(run, "after", path) for path in run.paths}
-
-    def _current(self, path: str) -> bytes | None:
-        try:
-            return (self.root / path).read_bytes()
-        except OSError:
-            return None
+    def _steps(self, run: Run) -> list[FileStep]:
+        return [
+            FileStep(self.root, path, self.bytes_of(run, "before", path), self.bytes_of(run, "after", path))
+            for path in run.paths
+        ]

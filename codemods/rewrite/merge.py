@@ -7,20 +7,42 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Conflict:
-    """Lines of a file, as it is now, that were edited both by the run and since."""
+    """Lines of a file, as it is now, that were edited both by the run and since.
+
+    Without lines: the file as a whole would have to go or to come. It has been edited or made by somebody since, or is
+    still imported where `needed` says.
+    """
 
     path: str
-    first: int
-    last: int
+    first: int = 0
+    last: int = 0
+    needed: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.first
 
     def __str__(self) -> str:
+        if self.is_whole:
+            return self.path
         return f"{self.path}:{self.first}" + (f"-{self.last}" if self.last > self.first else "")
 
 
-def merge(path: str, base: bytes, current: bytes, wanted: bytes) -> tuple[bytes, list[Conflict]]:
-    """The current bytes with the step from `base` to `wanted` made in them, and the places where that cannot be."""
-    if current == base:
+def merge(
+    path: str, base: bytes | None, current: bytes | None, wanted: bytes | None
+) -> tuple[bytes | None, list[Conflict]]:
+    """The current bytes with the step from `base` to `wanted` made in them, and the places where that cannot be.
+
+    None is no file there. One that would have to come or go, and is not what it was, stays as it is.
+    """
+    if current in (base, wanted):
         return wanted, []
+    if base is None or current is None or wanted is None:
+        return current, [Conflict(path)]
+    return merge_lines(path, base, current, wanted)
+
+
+def merge_lines(path: str, base: bytes, current: bytes, wanted: bytes) -> tuple[bytes, list[Conflict]]:
     from merge3 import Merge3
 
     old, mine, theirs = (data.splitlines(keepends=True) for data in (base, current, wanted))

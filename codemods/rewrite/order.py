@@ -59,4 +59,4 @@ def in_turn(first: Finding, second: Finding, project: Project, codemods: Sequenc
     found = [finding for finding in find(later, second.path, asked).findings if finding.codemod == second.codemod]
     again = met_again([second], found, first.edits)
     paths = {*first.paths(), *second.paths()}
-    return {path: later.read(path) for path in paths} | splice_all(again[:1], later)
+    return {path: later.read(path) for path in paths if later.has_file(path)} | splice_all(again[:1], later)

@@ -12,7 +12,7 @@ from codemods.model import Change, Edit, Finding, SourceError
 from codemods.module import Module
 from codemods.project import Project
 from codemods.rewrite.find import find
-from codemods.source import decode
+from codemods.source import Source, decode
 
 OVERLAPS = "overlaps"
 
@@ -28,8 +28,7 @@ def plan(chosen: Sequence[Finding], project: Project, codemods: Sequence[Codemod
         if calm == applied:
             break
         applied = calm
-    before = {path: project.read(path) for path in touched(applied)}
-    return Change(before, splice_all(applied, project), tuple(applied), tuple(left_out))
+    return Change(before_of(applied, project), splice_all(applied, project), tuple(applied), tuple(left_out))
 
 
 def readable(paths: Iterable[str], project: Project) -> dict[str, bytes]:
@@ -45,9 +44,24 @@ def touched(findings: Iterable[Finding]) -> list[str]:
     return sorted({edit.path for finding in findings for edit in finding.edits})
 
 
+def before_of(findings: Sequence[Finding], project: Project) -> dict[str, bytes | None]:
+    """The files that findings touch, as they are; None where one is to be created."""
+    edits = [edit for finding in findings for edit in finding.edits]
+    return {path: None if is_new(path, edits) else project.read(path) for path in touched(findings)}
+
+
 def splice_all(findings: Sequence[Finding], project: Project) -> dict[str, bytes]:
     edits = [edit for finding in findings for edit in finding.edits]
-    return {path: project.source(path).splice(on_path(path, edits)) for path in touched(findings)}
+    return {path: base_of(path, edits, project).splice(on_path(path, edits)) for path in touched(findings)}
+
+
+def base_of(path: str, edits: Iterable[Edit], project: Project) -> Source:
+    """What the edits of a file count in: its text, or nothing yet."""
+    return decode(path, b"") if is_new(path, edits) else project.source(path)
+
+
+def is_new(path: str, edits: Iterable[Edit]) -> bool:
+    return any(edit.creates for edit in on_path(path, edits))
 
 
 def on_path(path: str, edits: Iterable[Edit]) -> list[Edit]:
@@ -60,7 +74,7 @@ def without_clashes(chosen: Sequence[Finding], left_out: list[tuple[Finding, str
     for finding in chosen:
         rival = next((other for other in applied if other.clashes(finding)), None)
         if rival:
-            left_out.append((finding, f"{OVERLAPS} {rival.codemod} at {rival.path}:{rival.line}"))
+            left_out.append((finding, says_overlap(rival)))
         else:
             applied.append(finding)
     return applied
@@ -74,10 +88,27 @@ def without_failures(chosen: Sequence[Finding], project: Project, left_out: list
     for finding in chosen:
         reason = why_not([*applied, finding], project, touched([finding]))
         if reason:
-            left_out.append((finding, reason))
+            rival = rival_of(finding, applied, project)
+            left_out.append((finding, says_overlap(rival) if rival else reason))
         else:
             applied.append(finding)
     return applied
+
+
+def rival_of(finding: Finding, applied: Sequence[Finding], project: Project) -> Finding | None:
+    """The finding with which this one makes no valid text together, although it does alone.
+
+    Two that put something around the same expression share the closing bracket, which is one edit.
+    """
+    paths = touched([finding])
+    if why_not([finding], project, paths):
+        return None
+    near = (other for other in applied if not set(paths).isdisjoint(other.paths()))
+    return next((other for other in near if why_not([other, finding], project, paths)), None)
+
+
+def says_overlap(rival: Finding) -> str:
+    return f"{OVERLAPS} {rival.codemod} at {rival.path}:{rival.line}"
 
 
 def why_not(findings: Sequence[Finding], project: Project, paths: Sequence[str] | None = None) -> str:
@@ -86,9 +117,12 @@ def why_not(findings: Sequence[Finding], project: Project, paths: Sequence[str] 
     try:
         for path in touched(findings) if paths is None else paths:
             here = on_path(path, edits)
-            if any(project.module(path).is_blanked(edit.span) for edit in here):
+            if is_new(path, here):
+                if project.has_file(path):
+                    return f"{path} would have to be created, and is there by now"
+            elif any(project.module(path).is_blanked(edit.span) for edit in here):
                 return f"{path}: the edit touches syntax that this Python cannot read"
-            Module(decode(path, project.source(path).splice(here)))
+            Module(decode(path, base_of(path, here, project).splice(here)))
     except SourceError as error:
         return f"the result would not be valid: {error}"
     except ValueError as error:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 from codemods.model import Change, FullgraphError
 from codemods.rewrite.journal import Journal, Run
 from codemods.rewrite.merge import Conflict, merge
+from codemods.rewrite.needed import importers
 from codemods.source import decode
 
-Step = tuple[str, bytes, bytes]
-"""A file, what stood there, and what should stand there instead."""
+Step = tuple[str, bytes | None, bytes | None]
+"""A file, what stood there, and what should stand there instead; None is no file."""
 
 
 class UndoConflictError(FullgraphError):
@@ -18,10 +20,12 @@ class UndoConflictError(FullgraphError):
 
     def __init__(self, conflicts: Sequence[Conflict]) -> None:
         self.conflicts = tuple(conflicts)
-        places = ", ".join(map(str, conflicts))
-        super().__init__(
-            f"edited since at {places}; nothing was changed. `--conflict markers` writes both versions there"
-        )
+        edited = [str(one) for one in conflicts if not one.needed]
+        said = [f"edited since at {', '.join(edited)}"] if edited else []
+        said += [f"{one} would be removed, and {one.needed} imports it" for one in conflicts if one.needed]
+        ways = {False: "writes both versions there", True: "leaves a file that would have to come or go as it is"}
+        way = " and ".join(ways[is_whole] for is_whole in sorted({one.is_whole for one in conflicts}))
+        super().__init__(f"{'; '.join(said)}; nothing was changed. `--conflict markers` {way}")
 
 
 def undone_findings(journal: Journal) -> dict[int, set[int]]:
@@ -57,19 +61,27 @@ def is_in_force(run: Run, runs: Sequence[Run]) -> bool:
 
 def undo(journal: Journal, names: Sequence[str], *, markers: bool = False) -> Run:
     """Take back runs (`3`) or findings (`3.1`). An undo is a run like any other, and can itself be undone."""
+    return undo_what_can_be(journal, names, markers)[0]
+
+
+def undo_what_can_be(journal: Journal, names: Sequence[str], markers: bool) -> tuple[Run, list[Conflict]]:
+    """The undo, and with `markers` the places where it could not be made."""
     names = list(dict.fromkeys(exact for name in names for exact in exact_names(journal, name)))
-    current: dict[str, bytes] = {}
-    result: dict[str, bytes] = {}
+    current: dict[str, bytes | None] = {}
+    result: dict[str, bytes | None] = {}
     conflicts: list[Conflict] = []
     for path, base, wanted in steps_back(journal, names):
-        current.setdefault(path, read(journal, path))
+        current.setdefault(path, read(journal, path, base is None or wanted is None))
         result[path], found = merge(path, base, result.get(path, current[path]), wanted)
         conflicts += found
+    for path, place in importers(journal.root, result).items():
+        result[path] = current[path]
+        conflicts.append(Conflict(path, needed=place))
     if conflicts and not markers:
         raise UndoConflictError(conflicts)
     changed = {path: data for path, data in result.items() if data != current[path]}
     before = {path: current[path] for path in changed}
-    return journal.write(Change(before, changed), "undo", tuple(names))
+    return journal.write(Change(before, changed), "undo", tuple(names)), conflicts
 
 
 def exact_names(journal: Journal, name: str) -> list[str]:
@@ -83,9 +95,12 @@ def exact_names(journal: Journal, name: str) -> list[str]:
     return left if gone and left else [str(number)]
 
 
-def read(journal: Journal, path: str) -> bytes:
+def read(journal: Journal, path: str, may_be_absent: bool = False) -> bytes | None:
+    file = journal.root / path
+    if may_be_absent and not os.path.lexists(file):
+        return None
     try:
-        return (journal.root / path).read_bytes()
+        return file.read_bytes()
     except OSError as error:
         raise FullgraphError(f"{path}: {error.strerror}; nothing was changed") from error
 
@@ -135,15 +150,15 @@ def as_before_undo(journal: Journal, names: Sequence[str], then: dict[int, set[i
     if run.kind == "undo" and len(names) == 1 and then == earlier:
         for path in run.paths:
             left = journal.bytes_of(run, "after", path)
-            if read(journal, path) == left:
+            if read(journal, path, may_be_absent=path in (*run.created, *run.removed)) == left:
                 yield path, left, journal.bytes_of(run, "before", path)
 
 
-def rebuild(journal: Journal, run: Run, path: str, gone: set[int]) -> bytes:
+def rebuild(journal: Journal, run: Run, path: str, gone: set[int]) -> bytes | None:
     """A file as the run would have left it without some of its findings."""
     if not gone:
         return journal.bytes_of(run, "after", path)
     before = journal.bytes_of(run, "before", path)
     kept = [finding for index, finding in enumerate(run.findings) if index not in gone]
     edits = [edit for finding in kept for edit in finding.edits if edit.path == path]
-    return decode(path, before).splice(edits) if edits else before
+    return decode(path, before or b"").splice(edits) if edits else before

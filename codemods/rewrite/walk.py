@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,9 +60,11 @@ class Tree:
 
     def look_again(self, paths: Iterable[str]) -> None:
         """Take these files as they are now: something has been written since the tree was made."""
-        for path in self.entries.keys() & set(paths):
-            with suppress(OSError):
-                self.entries[path] = Entry(path, stamp_of(os.stat(self.root / path)))
+        for path in paths:
+            self.entries.pop(path, None)
+            if path.endswith(SUFFIXES) and (self.root / path).is_file():
+                add_file(self, path, self.root / path)
+        self.targets &= self.entries.keys()
 
     def leave_out(self, globs: Sequence[str]) -> None:
         self.targets -= set(matching(self.targets - self.named, globs))

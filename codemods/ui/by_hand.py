@@ -12,10 +12,10 @@ import click
 
 from codemods.codemod import Codemod
 from codemods.difference import replacements
-from codemods.model import Edit, Finding, FullgraphError
+from codemods.model import Edit, Finding, FullgraphError, Span
 from codemods.project import Project
 from codemods.rewrite.diff import apply_patch, patch
-from codemods.rewrite.plan import plan, splice_all, touched
+from codemods.rewrite.plan import before_of, plan, splice_all
 from codemods.source import decode
 
 HOW = b"""\
@@ -26,11 +26,7 @@ HOW = b"""\
 
 def finding_patch(finding: Finding, project: Project) -> bytes:
     """The diff of all edits of one finding over all files."""
-    return patch(before_of(finding, project), splice_all([finding], project))
-
-
-def before_of(finding: Finding, project: Project) -> dict[str, bytes]:
-    return {path: project.read(path) for path in touched([finding])}
+    return patch(before_of([finding], project), splice_all([finding], project))
 
 
 def edit_by_hand(
@@ -53,15 +49,18 @@ def edit_by_hand(
 
 def with_patch(finding: Finding, project: Project, edited: bytes) -> Finding:
     """The finding with the edits that a patch makes."""
-    before = before_of(finding, project)
+    before = before_of([finding], project)
     return replace(finding, edits=edits_between(before, apply_patch(before, edited)))
 
 
-def edits_between(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[Edit, ...]:
+def edits_between(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> tuple[Edit, ...]:
     edits = []
     for path, old in before.items():
-        pieces = replacements(decode(path, old).text, decode(path, after[path]).text)
-        edits += [Edit(path, span, text) for span, text in pieces]
+        new = after[path]
+        if new is not None:
+            text = decode(path, new).text
+            pieces = [(Span(0, 0), text)] if old is None else replacements(decode(path, old).text, text)
+            edits += [Edit(path, span, piece, creates=old is None) for span, piece in pieces]
     return tuple(edits)
 
 

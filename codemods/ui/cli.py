@@ -24,6 +24,8 @@ PROOF_EPILOG = (
     "3 different, worse or neutral; 4 undecided."
 )
 
+AUDIT_EPILOG = "Exit codes: 0 clean; 3 hazards; 4 undecided: it could not be run, or nothing could be overwritten."
+
 MAKING_EPILOG = "Exit codes: 0 written; 2 wrong usage, or a file that is there already; 4 it could not be made."
 
 
@@ -63,6 +65,15 @@ class Answers(click.Group):
                 raise
             click.echo(f"fullgraph: {complaint(error)}", err=True)
             ctx.exit(2)
+
+
+class Fix(click.Command):
+    """`--write-tests` takes a folder behind `=` only: what follows it is a path to fix."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        options = ["--write-tests=" if text == "--write-tests" else text for text in args[:end]]
+        return super().parse_args(ctx, options + args[end:])
 
 
 def complaint(error: OSError) -> str:
@@ -159,6 +170,12 @@ def finding_options(command: F) -> F:
         ),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out, as .gitignore reads it."),
         codemod_option("Run the codemods of this file: fullgraph's, LibCST's or Bowler's."),
+        click.option(
+            "--observed",
+            type=click.Path(path_type=Path),
+            metavar="REPORT.json",
+            help="What `fullgraph observe` saw: findings that really cost come first.",
+        ),
         click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True),
         click.option("--jobs", type=click.IntRange(0), default=0, help="Processes to use; 0 is one for every core."),
         click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of earlier results."),
@@ -229,11 +246,16 @@ def check(**given: Any) -> None:
     sys.exit(check(Request(**given)))
 
 
-@main.command(epilog=f"{EPILOG} With --prove: {PROOF_EPILOG}")
+@main.command(cls=Fix, epilog=f"{EPILOG} With --prove: {PROOF_EPILOG}")
 @finding_options
 @click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Write without asking.")
 @click.option("--unsafe", is_flag=True, help="With --yes or --diff: include what may change behaviour.")
+@click.option(
+    "--write-tests",
+    metavar="[=DIR]",
+    help="Also write a regression test with each finding that has one, into DIR or the project's tests folder.",
+)
 @click.option(
     "--prove", "scenarios", multiple=True, metavar="SCENARIO", help="Write only what this proves (repeatable)."
 )
@@ -289,6 +311,28 @@ def prove(
     sys.exit(prove_history(proof_request(scenarios, form, quiet, color, given), revision, run or 0, path))
 
 
+@main.command(epilog=AUDIT_EPILOG)
+@click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
+@click.option("--all", "everything", is_flag=True, help="Audit every compiled call, not only those with CUDA graphs.")
+@click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
+@click.option("--device", default="auto", show_default=True, metavar="NAME", help="auto, cpu, cuda, cuda:1, mps, xpu.")
+@click.option("--python", default="", metavar="PATH", help="The interpreter that has your torch.")
+@click.option("--time-limit", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--quiet", "-q", is_flag=True, help="No progress line.")
+@color_option
+def audit(device: str, python: str, time_limit: float, **given: Any) -> None:
+    """Run SCENARIO by the rule of CUDA graphs, on any machine, and report outputs that outlive their step.
+
+    Compiled calls with mode reduce-overhead or max-autotune are audited; what compiles nothing itself is compiled so.
+    """
+    from codemods.ui.audit import AuditRequest, audit_scenarios
+    from validate.model import Settings
+
+    settings = Settings(device=device, python=python, time_limit=time_limit)
+    sys.exit(audit_scenarios(AuditRequest(settings=settings, **given)))
+
+
 @main.command(epilog=MAKING_EPILOG)
 @click.argument("target", metavar="MODULE:FUNCTION")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
@@ -302,6 +346,22 @@ def capture(target: str, command: tuple[str, ...], calls: int) -> None:
     from codemods.ui.making import capture
 
     sys.exit(capture(target, command, calls))
+
+
+@main.command(epilog="Exit code: the program's own; 127 if it could not be started.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.json", help="Default: .fullgraph/observed.json.")
+@click.option("--html", "page", type=click.Path(path_type=Path), metavar="PAGE.html", help="Write a page, too.")
+@click.option("--python", default="", metavar="PATH", help="The interpreter to run the command with.")
+@color_option
+def observe(command: tuple[str, ...], out: Path | None, page: Path | None, python: str, color: str) -> None:
+    """Run COMMAND once, as it is, and report every compiled entry in it.
+
+    Calls by phase, inputs, graphs, breaks, recompiles, compile time, and host reads by line.
+    """
+    from codemods.ui.observed import observe
+
+    sys.exit(observe(command, out, page, python, color))
 
 
 @main.group()
@@ -336,6 +396,27 @@ def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, 
     from codemods.ui.tickets import show
 
     sys.exit(show(files, path, form, use_color(color), even_settled=settled))
+
+
+@main.command(epilog=MAKING_EPILOG)
+@click.argument("target", metavar="MODULE:CLASS")
+@click.option("--config", default="", metavar="FILE", help="JSON, TOML, YAML, FILE.py or module:NAME.")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Its default.")
+@click.option(
+    "--mode",
+    type=click.Choice(["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]),
+    help="Default: as the project compiles it, else reduce-overhead.",
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="A folder for both files.")
+@click.option("--python", default="", metavar="PATH", help="The interpreter that has your torch.")
+def harness(**given: Any) -> None:
+    """Write a script and a test file that try out MODULE:CLASS compiled, built from your config, against eager mode.
+
+    Both are yours: they need torch and pytest only. They go to scripts/ and tests/ where there are such folders.
+    """
+    from codemods.ui.harness import Wish, write_harness
+
+    sys.exit(write_harness(Wish(**given)))
 
 
 @main.command("list")

@@ -14,6 +14,7 @@ import click
 from codemods.codemod import Codemod
 from codemods.model import Finding, FullgraphError, Safety
 from codemods.project import Project
+from codemods.registry import all_codemods
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.walk import Tree, plant_trees
@@ -50,13 +51,16 @@ class Request:
     no_cache: bool
     quiet: bool
     color: str
+    observed: Path | None = None
+    write_tests: str | None = None
+    """The folder for tests; "" is the project's own, None is no tests."""
 
     def loaded(self) -> list[type[Codemod]]:
         from codemods.foreign.load import load_codemods
 
         return [kind for file in self.codemod_files for kind in load_codemods(file)]
 
-    def codemods(self, config: Config, loaded: Sequence[type[Codemod]]) -> list[Codemod]:
+    def codemods(self, config: Config, loaded: Sequence[type[Codemod]], tests: str = "") -> list[Codemod]:
         return choose_codemods(
             config,
             select=self.select,
@@ -64,7 +68,16 @@ class Request:
             options=parse_options(self.options),
             symbols=self.symbols,
             loaded=loaded,
+            tests=tests,
         )
+
+    def tests(self, root: Path) -> str:
+        """The folder of a project in which tests are to be written, or nothing."""
+        if self.write_tests is None:
+            return ""
+        from codemods.ui.tests_folder import folder_for_tests
+
+        return folder_for_tests(root, self.write_tests)
 
 
 @dataclass(frozen=True)
@@ -173,6 +186,10 @@ class AcceptAll:
 
 
 def show(report: Report, request: Request) -> int:
+    if report.observed:
+        from codemods.ui.observed_join import join
+
+        join(report, report.observed, is_all=not (request.select or request.ignore or request.symbols or request.lines))
     if request.form == "json":
         from codemods.ui.report_json import render
     else:
@@ -194,6 +211,10 @@ def jobs_for(request: Request, report: Report) -> Iterator[Job]:
     """The projects to look at. What is wrong with the command line is said once, and before anything is done."""
     loaded = request.loaded()
     request.codemods(Config(), loaded)
+    if request.observed:
+        from codemods.ui.observed_join import read_observed
+
+        report.observed = read_observed(request.observed)
     trees, wrong = plant_trees(request.paths or (Path(),))
     report.errors += wrong
     for tree in trees:
@@ -202,6 +223,11 @@ def jobs_for(request: Request, report: Report) -> Iterator[Job]:
             job = job_for(request, report, tree, loaded)
         if job:
             yield job
+
+
+def no_tests_notice() -> str:
+    able = [name for name, kind in all_codemods().items() if kind.writes_tests]
+    return f"--write-tests: no selected codemod writes tests; these do: {', '.join(able) or 'none'}"
 
 
 def job_for(request: Request, report: Report, tree: Tree, loaded: Sequence[type[Codemod]]) -> Job:
@@ -213,10 +239,13 @@ def job_for(request: Request, report: Report, tree: Tree, loaded: Sequence[type[
     if recovery := Journal(tree.root).recover():
         tree.look_again(recovery.paths)
         report.notices.append(f"run {recovery.run} had been interrupted: {recovery.outcome}")
+    tests = request.tests(tree.root)
     try:
-        codemods = request.codemods(config, loaded)
+        codemods = request.codemods(config, loaded, tests)
     except FullgraphError as error:
         raise FullgraphError(f"{config.file}: {error}") from error
+    if tests and not any(codemod.writes_tests for codemod in codemods):
+        report.add_notice(no_tests_notice())
     progress = ProgressLine(len(tree.targets), request.quiet)
     wanted = Filter(request.symbols, request.lines)
     return Job(tree, codemods, scanner_for(codemods, wanted, exclude, request.jobs, not request.no_cache, progress))

@@ -98,10 +98,17 @@ def choose_codemods(
     options: Mapping[str, Mapping[str, str]] | None = None,
     symbols: Sequence[str] = (),
     loaded: Sequence[type[Codemod]] = (),
+    tests: str = "",
 ) -> list[Codemod]:
-    """The codemods to run, each with its settings. One loaded from a file runs alone unless others are selected."""
+    """The codemods to run, each with its settings. One loaded from a file runs alone unless others are selected.
+
+    Those that are there `on_request` run only where they are selected by name.
+
+    `tests` is the folder in which those that can write tests.
+    """
     known = {**all_codemods(), **{kind.name: kind for kind in loaded}}
-    wanted = list(select) or [kind.name for kind in loaded] or list(config.select) or list(known)
+    usual = [name for name, kind in known.items() if not kind.on_request]
+    wanted = list(select) or [kind.name for kind in loaded] or list(config.select) or usual
     unwanted = {codemod_named(name, known).name for name in (*ignore, *(() if select else config.ignore))}
     tables = merged(config.options, options or {})
     for name, table in tables.items():
@@ -112,7 +119,7 @@ def choose_codemods(
     if wanted and not kinds:
         raise FullgraphError("every codemod that was selected is ignored too; there is nothing to look for")
     named = tuple(symbols) if select else ()
-    return [kind(tables.get(kind.name), named) for kind in kinds]
+    return [kind(tables.get(kind.name), named, *([tests] if kind.writes_tests else [])) for kind in kinds]
 
 
 def merged(

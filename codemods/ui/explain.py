@@ -14,12 +14,18 @@ from codemods.rewrite.diff import patch
 from codemods.ui.config import as_text
 from codemods.ui.terminal import paint, paint_patch, wrap
 
+ON_REQUEST = "On request: it runs only where it is selected by name."
+TESTS = "Writes tests: `fix --write-tests` puts a regression test into the project's tests folder with each finding."
+
 
 def list_codemods(files: Sequence[Path] = ()) -> str:
     """A line for each codemod: of these files, or all that are installed."""
     kinds = held_by(files) or all_codemods()
     width = max((len(name) for name in kinds), default=0)
-    return "".join(f"{name:<{width}}  {summary_of(kind)}\n" for name, kind in kinds.items())
+    return "".join(
+        f"{name:<{width}}  {summary_of(kind)}{' (on request)' if kind.on_request else ''}\n"
+        for name, kind in kinds.items()
+    )
 
 
 def summary_of(kind: type[Codemod]) -> str:
@@ -37,6 +43,10 @@ def explain(name: str, color: bool = False, files: Sequence[Path] = ()) -> str:
     kind = codemod_named(name, {**all_codemods(), **held_by(files)})
     sections = [paint(name, color, bold=True), inspect.getdoc(kind) or "", options_text(kind, color)]
     sections.append(evidence_text(kind, color))
+    if kind.on_request:
+        sections.append(ON_REQUEST)
+    if kind.writes_tests:
+        sections.append(wrap(TESTS))
     sections.append(example_text(name, color))
     sections.append(f"Silence it on a line:  # fullgraph: ignore[{name}]")
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -74,7 +84,7 @@ def example_text(name: str, color: bool) -> str:
     for case in sorted(folder.glob("*/"), key=lambda case: (case.name != "basic", case)) if folder.is_dir() else []:
         before, after = side(case, "before"), side(case, "after")
         if after:
-            shown = patch({path: before.get(path, b"") for path in after}, after)
+            shown = patch({path: before.get(path) for path in after}, after)
             return f"{paint('Example', color, bold=True)}\n{paint_patch(shown, color).rstrip()}"
     return ""
 

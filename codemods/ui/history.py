@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from codemods.model import FullgraphError
 from codemods.rewrite.journal import Journal, Run
-from codemods.rewrite.undo import is_in_force, undone_findings
-from codemods.rewrite.undo import undo as take_back
+from codemods.rewrite.merge import Conflict
+from codemods.rewrite.undo import is_in_force, undo_what_can_be, undone_findings
 from codemods.rewrite.walk import find_root
 from codemods.ui.report_text import count, undo_command
 
-MARK = b"<<<<<<< "
+MARK = "<<<<<<< "
 FEW = 5
 
 
@@ -48,7 +48,8 @@ def run_text(run: Run, runs: list[Run], undone: set[int]) -> list[str]:
     if run.kind == "undo":
         mark = "" if is_in_force(run, runs) else "  (undone)"
         return [f"run {run.number}  {when}  undo of {', '.join(run.undoes)}{mark}"]
-    lines = [f"run {run.number}  {when}  {count(len(run.findings), 'finding')} in {count(len(run.paths), 'file')}"]
+    files = count(len(run.paths), "file") + (f", new: {some(run.created)}" if run.created else "")
+    lines = [f"run {run.number}  {when}  {count(len(run.findings), 'finding')} in {files}"]
     for index, finding in enumerate(run.findings):
         mark = "  (undone)" if index in undone else ""
         name = run.finding_name(index)
@@ -65,6 +66,8 @@ def run_as_json(run: Run, runs: list[Run], undone: dict[int, set[int]]) -> dict[
         "in_force": is_in_force(run, runs),
         "undoes": list(run.undoes),
         "paths": list(run.paths),
+        "created": list(run.created),
+        "removed": list(run.removed),
         "findings": [
             {
                 "name": run.finding_name(index),
@@ -82,14 +85,29 @@ def run_as_json(run: Run, runs: list[Run], undone: dict[int, set[int]]) -> dict[
 def undo(path: Path, names: tuple[str, ...], *, everything: bool, markers: bool) -> int:
     journal = open_journal(path)
     wanted = names or standing(journal, everything)
-    run = take_back(journal, wanted, markers=markers)
+    run, conflicts = undo_what_can_be(journal, wanted, markers)
     what = ", ".join(f"finding {name}" if "." in name else f"run {name}" for name in run.undoes)
-    files = f"in {some(run.paths)}" if run.paths else "but no file had to change: they were as before already"
-    click.echo(f"Took back {what} {files}. {undo_command(journal.root, run.number)} brings it back.")
-    if marked := [name for name in run.paths if MARK in journal.bytes_of(run, "after", name)] if markers else []:
-        click.echo(f"Both versions stand in {', '.join(marked)}: look for {MARK.decode()}")
-        return 1
-    return 0
+    click.echo(f"Took back {what} {files_text(run)}. {undo_command(journal.root, run.number)} brings it back.")
+    for line in conflict_lines(conflicts):
+        click.echo(line)
+    return 1 if conflicts else 0
+
+
+def files_text(run: Run) -> str:
+    if not run.paths:
+        return "but no file had to change: they were as before already"
+    fates = ((run.removed, "removed"), (run.created, "made again"))
+    told = ", ".join(f"{some(paths)} {fate}" for paths, fate in fates if paths)
+    return f"in {some(run.paths)}" + (f" ({told})" if told else "")
+
+
+def conflict_lines(conflicts: Sequence[Conflict]) -> Iterator[str]:
+    """What is left for the user to settle."""
+    if marked := list(dict.fromkeys(one.path for one in conflicts if not one.is_whole)):
+        yield f"Both versions stand in {', '.join(marked)}: look for {MARK}"
+    for one in conflicts:
+        if one.is_whole:
+            yield f"{one.path} stays as it is: {f'{one.needed} imports it' if one.needed else 'edited since'}"
 
 
 def some(paths: Sequence[str]) -> str:

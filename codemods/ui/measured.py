@@ -46,7 +46,8 @@ def settings_of(case: Path) -> dict[str, Any]:
 def codemod_of(case: Path) -> Codemod:
     """The codemod of a fixture, with the options that the fixture sets."""
     given = settings_of(case)
-    return codemod_named(case.parent.name)(given.get("options"), tuple(given.get("symbols", ())))
+    kind = codemod_named(case.parent.name)
+    return kind(given.get("options"), tuple(given.get("symbols", ())), *([given["tests"]] if "tests" in given else []))
 
 
 def prove_case(

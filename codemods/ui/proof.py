@@ -106,7 +106,7 @@ def prove_all(
     line = StageLine(request.quiet)
     verdicts = []
     changed = sides.paths()
-    texts = ({path: side.get(path) or b"" for path in changed} for side in (sides.before, sides.after))
+    texts = ({path: side.get(path) for path in changed} for side in (sides.before, sides.after))
     diff = patch(*texts).decode(errors="replace")
     cache = user_cache_path("fullgraph") / "inductor"
     try:

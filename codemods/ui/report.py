@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from codemods.codemod import suggest
 from codemods.model import Finding
@@ -17,6 +18,9 @@ from codemods.run import Round
 from validate.judge import combined, exit_code
 from validate.model import Verdict
 
+if TYPE_CHECKING:
+    from codemods.ui.observed_join import Observation, Place
+
 
 @dataclass(frozen=True)
 class Line:
@@ -27,6 +31,8 @@ class Line:
     finding: Finding
     outcome: str
     reason: str = ""
+    observed: Observation | None = None
+    """What a run of the program showed of it, where one was given."""
 
 
 FOUND, FIXED, LEFT = "found", "fixed", "left"
@@ -42,13 +48,19 @@ class Report:
     errors: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
-    runs: list[tuple[Path, int, int, int]] = field(default_factory=list)
-    before: dict[Path, bytes] = field(default_factory=dict)
-    after: dict[Path, bytes] = field(default_factory=dict)
+    runs: list[tuple[Path, int, int, int, tuple[str, ...]]] = field(default_factory=list)
+    """Each run with its project, and how many findings it wrote in how many files, and which of these are new."""
+    before: dict[Path, bytes | None] = field(default_factory=dict)
+    after: dict[Path, bytes | None] = field(default_factory=dict)
     files: int = 0
     suppressed: int = 0
     verdicts: list[Verdict] = field(default_factory=list)
     keep_neutral: bool = False
+    observed: Mapping[str, Any] | None = None
+    """The report of an observed run, as `--observed` names it."""
+
+    unexplained: list[Place] = field(default_factory=list)
+    unexplained_title: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -77,6 +89,11 @@ class Report:
         )
         return patch(before, after)
 
+    def add_notice(self, notice: str) -> None:
+        """What holds for every project is said once."""
+        if notice not in self.notices:
+            self.notices.append(notice)
+
     def add_results(self, tree: Tree, results: Sequence[FileResult]) -> None:
         """The findings of `check`."""
         self._add_files(tree, results)
@@ -89,7 +106,8 @@ class Report:
         """What one round of `fix` wrote, and what it left for which reason."""
         change = done.change
         if done.run:
-            self.runs.append((tree.root, done.run.number, len(change.applied), len(change.after)))
+            new = done.run.created
+            self.runs.append((tree.root, done.run.number, len(change.applied), len(change.after), new))
         self.before = {**{tree.root / path: raw for path, raw in change.before.items()}, **self.before}
         self.after |= {tree.root / path: raw for path, raw in change.after.items()}
         if any(line.root == tree.root for line in self.lines):
@@ -135,7 +153,7 @@ class Report:
                 self.warnings.append((f"{place}:{item.line}", f"{said} silences nothing{hint}"))
 
 
-def place_of(root: Path, finding: Finding, before: Mapping[str, bytes] | None = None) -> str:
+def place_of(root: Path, finding: Finding, before: Mapping[str, bytes | None] | None = None) -> str:
     """`pkg/a.py:12:5`, or the cell and line of a notebook. `before`: files that have been written since."""
     path = shown_path(root, finding.path)
     if not finding.path.endswith(".ipynb"):

@@ -28,10 +28,11 @@ def as_json(report: Report) -> dict[str, Any]:
         "warnings": [{"place": place, "reason": reason} for place, reason in report.warnings],
         "notices": list(report.notices),
         "runs": [
-            {"root": str(root), "run": run, "findings": findings, "files": files}
-            for root, run, findings, files in report.runs
+            {"root": str(root), "run": run, "findings": findings, "files": files, "created": list(created)}
+            for root, run, findings, files, created in report.runs
         ],
         "patch": report.patch.decode(errors="replace"),
+        **({"observed": [one.as_json() for one in report.unexplained]} if report.observed else {}),
         **({"proofs": proofs_as_json(report)} if report.verdicts else {}),
     }
 
@@ -49,4 +50,5 @@ def line_as_json(line: Line) -> dict[str, Any]:
         "root": str(line.root),
         "outcome": line.outcome,
         "reason": line.reason,
+        **({"observed": line.observed.as_json()} if line.observed else {}),
     }

@@ -23,6 +23,10 @@ def render(report: Report, *, quiet: bool, color: bool) -> None:
     else:
         for line in worth_telling(report):
             click.echo("\n".join(line_text(line, quiet, color)))
+    if report.unexplained:
+        from codemods.ui.observed_join import unexplained_text
+
+        click.echo(unexplained_text(report, color), err=report.is_dry)
     if report.verdicts:
         from codemods.ui.verdict_text import verdict_text
 
@@ -54,6 +58,8 @@ def line_text(line: Line, quiet: bool, color: bool) -> Iterator[str]:
         f"{paint(line.place, color, bold=True)}: {verb}{paint(finding.codemod, color, fg='cyan')}: "
         f"{finding.message} ({finding.symbol})"
     )
+    if line.observed:
+        yield f"    observed: {line.observed.text}"
     if quiet or line.outcome == FIXED:
         return
     if line.reason:
@@ -62,6 +68,8 @@ def line_text(line: Line, quiet: bool, color: bool) -> Iterator[str]:
         yield f"    {paint('unsafe', color, fg='yellow')}: {finding.caveat}"
     for note in finding.notes:
         yield f"    note: {note}"
+    if line.outcome == FOUND and (created := finding.created()):
+        yield f"    new: {', '.join(created)}"
 
 
 def closing(report: Report) -> Iterator[str]:
@@ -76,9 +84,10 @@ def closing(report: Report) -> Iterator[str]:
         yield summary(report)
     if report.is_dry and report.patch and report.patch_base != Path.cwd():
         yield f"The patch counts from {report.patch_base}."
-    for root, run, findings, files in report.runs:
+    for root, run, findings, files, created in report.runs:
+        new = f" (new: {', '.join(created)})" if created else ""
         yield (
-            f"Run {run}: {count(findings, 'finding')} written in {count(files, 'file')}; "
+            f"Run {run}: {count(findings, 'finding')} written in {count(files, 'file')}{new}; "
             f"{undo_command(root, run)} takes {'it' if findings == 1 else 'them'} back."
         )
 

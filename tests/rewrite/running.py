@@ -69,7 +69,18 @@ def change_of(root: Path, after: Mapping[str, bytes]) -> Change:
 
 # Processes that die
 
-EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.truncate", "fsync"}
+EVENTS = {
+    "open",
+    "os.rename",
+    "os.link",
+    "os.remove",
+    "os.mkdir",
+    "os.rmdir",
+    "os.chmod",
+    "os.chown",
+    "os.truncate",
+    "fsync",
+}
 
 
 def in_child(action: Callable[[], object], before: Callable[[], object] = lambda: None) -> int:

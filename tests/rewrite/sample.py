@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from codemods import Codemod, Edit, Finding, Module, Options, Project, Span, option
+from codemods import Codemod, Edit, Finding, Module, Options, Project, Span, Unsure, option
 
 
 def calls_of(module: Module, name: str) -> Iterator[ast.Call]:
@@ -66,6 +66,34 @@ def rename(module: Module) -> list[Edit]:
     return [module.replace(Span(*found.span(1)), "renamed") for found in re.finditer(r"\.(field)\b", module.text)]
 
 
+class BorrowHelper(Codemod):
+    """Creates: `borrow()` is imported from a helper of its own, in a new folder; all findings share that file."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"borrow",)
+    home: ClassVar[str] = "extra/lending.py"
+    text: ClassVar[str] = "def borrowed():\n    return 1\n"
+    writes_tests: ClassVar[bool] = True
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for call in calls_of(module, "borrow"):
+            try:
+                created = project.new_file(self.home, self.text)
+            except Unsure as unsure:
+                yield module.finding(self.name, call, "borrow is called", left_alone=str(unsure))
+                continue
+            if self.tests:
+                created += project.new_file(f"{self.tests}/test_lending.py", "def test_lending():\n    pass\n")
+            name, edits = module.imports.require("extra.lending", "borrowed")
+            edits = (*created, *edits, module.replace(call.func, name))
+            yield module.finding(self.name, call, "borrow is called", edits=edits)
+
+
+class BorrowOther(BorrowHelper):
+    """Wants another text in the same file."""
+
+    text: ClassVar[str] = "def borrowed():\n    return 2\n"
+
+
 class NeverRest(Codemod):
     """Restless: its result makes it fire again."""
 
@@ -96,6 +124,27 @@ class UnwrapNest(Codemod):
         for call in calls_of(module, "nest"):
             text = module.code(call).replace("nest", "flat", 1)
             yield module.finding(self.name, call, "is nested", edits=(module.replace(call, text),))
+
+
+class WrapFirst(Codemod):
+    """Puts a call around `wrapped()` by two insertions."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"wrapped",)
+    around: ClassVar[str] = "first"
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        if any(calls_of(module, self.around)):
+            return
+        for call in calls_of(module, "wrapped"):
+            span = module.span(call)
+            edits = (module.insert(span.start, f"{self.around}("), module.insert(span.end, ")"))
+            yield module.finding(self.name, call, "is bare", edits=edits)
+
+
+class WrapSecond(WrapFirst):
+    """Puts another call around it."""
+
+    around: ClassVar[str] = "second"
 
 
 class WriteSnowman(Codemod):

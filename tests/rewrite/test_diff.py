@@ -120,7 +120,7 @@ def test_many_files_are_read_back(pairs: dict[str, tuple[bytes, bytes]]) -> None
 EDITED = patch({"f.py": TEXT}, {"f.py": TEXT.replace(b"line 5", b"LINE 5")})
 
 
-def edited(old: bytes, new: bytes) -> bytes:
+def edited(old: bytes, new: bytes) -> bytes | None:
     assert EDITED.count(old) == 1
     return apply_patch({"f.py": TEXT}, EDITED.replace(old, new))["f.py"]
 

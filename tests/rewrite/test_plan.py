@@ -31,6 +31,8 @@ from tests.rewrite.sample import (
     ShareImport,
     SwapCall,
     UnwrapNest,
+    WrapFirst,
+    WrapSecond,
     WriteSnowman,
 )
 
@@ -59,7 +61,7 @@ def test_overlapping_findings_of_two_codemods_are_not_mixed(root: Path) -> None:
 def test_findings_that_share_an_edit_do_not_overlap(root: Path) -> None:
     write_files(root, {"a.py": "import os\n\nbare() + bare()\n"})
     change = planned(root, ShareImport())
-    assert change.after["a.py"].count(b"import tools") == 1
+    assert change.written["a.py"].count(b"import tools") == 1
     assert change.left_out == ()
 
 
@@ -167,6 +169,13 @@ def test_overlapping_findings_are_met_again_in_the_next_round(root: Path) -> Non
     assert [done.run.number for done in rounds if done.run] == [1, 2, 3]
     undo(Journal(root), ["3", "2", "1"])
     assert (root / "a.py").read_bytes() == b"nest(nest(nest(1)))\n"
+
+
+def test_findings_that_are_valid_only_one_after_the_other_are_met_again(root: Path) -> None:
+    write_files(root, {"a.py": "wrapped()\n"})
+    first, _ = run(root, Choose(), WrapFirst(), WrapSecond(), journal=Journal(root))
+    assert reasons(first.change) == ["overlaps wrap_first at a.py:1"]
+    assert (root / "a.py").read_bytes() == b"first(second(wrapped()))\n"
 
 
 def test_a_finding_that_is_met_again_keeps_its_key(root: Path) -> None:

@@ -350,6 +350,7 @@ def test_a_merge_keeps_lines_of_both_sides_or_says_where_it_cannot(
     base: list[bytes], mine: list[bytes], theirs: list[bytes]
 ) -> None:
     merged, conflicts = merge("a.py", b"".join(base), b"".join(mine), b"".join(theirs))
+    assert merged is not None
     assert bool(conflicts) == (b"<<<<<<< now" in merged)
     for conflict in conflicts:
         assert 1 <= conflict.first <= conflict.last <= max(1, len(mine) + 1)

@@ -33,6 +33,44 @@ class ForgetTheSum(Codemod):
                 yield module.finding(self.name, node, "a sum", edits=(edit,))
 '''
 
+MAKES_A_MODULE = '''
+import ast
+
+from codemods import Codemod
+
+
+class MoveToModule(Codemod):
+    """Call the function of a module that is not there yet.
+
+    Left alone: nothing.
+    """
+
+    needles = (b"shifted(",)
+
+    def find(self, module, project):
+        for call in module.nodes(ast.Call):
+            if isinstance(call.func, ast.Name) and call.func.id == "shifted":
+                made = project.new_file("fresh/shifting.py", "def shift(x):\\n    return x + 1\\n")
+                name, edits = module.imports.require("fresh.shifting", "shift")
+                edits = (*made, *edits, module.replace(call.func, name))
+                yield module.finding(self.name, call, "is not in a module of its own", edits=edits)
+'''
+
+SHIFTS = "def shifted(x):\n    return x + 1\n\n\ndef model(x):\n    return shifted(x) * 2\n"
+SHIFT_SCENARIO = """
+import torch
+
+from module import model
+
+
+def build(device):
+    return model
+
+
+def cases(device, seed):
+    return [(torch.ones(3),)]
+"""
+
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([FULLGRAPH, *arguments], cwd=folder, capture_output=True, text=True, check=False)
@@ -82,6 +120,24 @@ def test_what_is_neutral_is_written_on_request_only(tmp_path: Path) -> None:
     kept = run(folder, "fix", "module.py", "--yes", "--prove", "scenario.py", "--keep", "neutral", *QUICK)
     assert kept.returncode == 0, kept.stderr
     assert (folder / "module.py").read_bytes() != before
+
+
+def test_a_module_that_the_change_creates_is_there_on_the_side_after_only(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'sample'\n")
+    (tmp_path / "module.py").write_text(SHIFTS)
+    (tmp_path / "scenario.py").write_text(SHIFT_SCENARIO)
+    (tmp_path / "own.py").write_text(MAKES_A_MODULE)
+    prove = ("--prove", "scenario.py", "--keep", "neutral", *QUICK)
+    fixed = run(tmp_path, "fix", "module.py", "--yes", "--codemod", "own.py", "--report", "out.html", *prove)
+    assert fixed.returncode == 0, fixed.stdout + fixed.stderr
+    assert (tmp_path / "fresh/shifting.py").is_file()
+    assert "new file" in (tmp_path / "out.html").read_text()
+
+    again = run(tmp_path, "prove", "scenario.py", "--run", "1", "--keep", "neutral", "--format", "json", *QUICK)
+    assert again.returncode == 0, again.stderr
+    (verdict,) = json.loads(again.stdout)["verdicts"]
+    assert verdict["ruling"] in ("neutral", "proven")
+    assert "+++ b/fresh/shifting.py" in verdict["diff"]
 
 
 def test_a_wrong_rewrite_is_not_written(tmp_path: Path) -> None:

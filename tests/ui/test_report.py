@@ -14,12 +14,12 @@ def test_json_holds_every_finding_with_place_edits_and_outcome(project: Path) ->
     first = held["findings"][0]
     assert (held["version"], held["exit_code"], held["files"]) == (VERSION, 1, 3)
     assert (first["place"], first["codemod"], first["outcome"]) == ("pkg/a.py:2:5", "call_fast", "found")
-    assert first["edits"] == [{"path": "pkg/a.py", "span": [15, 19], "new_text": "fast"}]
+    assert first["edits"] == [{"path": "pkg/a.py", "span": [15, 19], "new_text": "fast", "creates": False}]
 
 
 def test_json_of_fix_holds_the_runs(project: Path) -> None:
     held = json.loads(run(project, "fix", "--yes", "--format", "json").out)
-    assert held["runs"] == [{"root": str(project), "run": 1, "findings": 5, "files": 3}]
+    assert held["runs"] == [{"root": str(project), "run": 1, "findings": 5, "files": 3, "created": []}]
     assert [finding["outcome"] for finding in held["findings"]].count("fixed") == 5
 
 

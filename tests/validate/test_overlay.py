@@ -174,3 +174,54 @@ def test_lines_are_shown_after_the_cache_was_cleared(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("x = 1\n")
     code = "import m, linecache; linecache.clearcache(); print(linecache.getline(m.__file__, 1))"
     assert run(tmp_path, {"m.py": "x = 2\n"}, code).stdout.strip() == "x = 2"
+
+
+NEW_PACKAGE = {"pkg/new/__init__.py": "", "pkg/new/deep/mod.py": "x = 1\n"}
+
+
+def put(tree: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text)
+
+
+def test_a_package_that_was_created_since_is_not_even_a_folder(tmp_path: Path) -> None:
+    put(tmp_path, {"pkg/__init__.py": "", **NEW_PACKAGE, "pkg/new/__pycache__/x.pyc": ""})
+    for name in ("pkg.new", "pkg.new.deep", "pkg.new.deep.mod"):
+        done = run(tmp_path, dict.fromkeys(NEW_PACKAGE), f"import {name}")
+        assert "ModuleNotFoundError: No module named 'pkg.new'" in done.stderr, name
+
+
+def test_a_folder_without_init_that_was_created_since_is_no_namespace(tmp_path: Path) -> None:
+    put(tmp_path, {"extra/mod.py": "x = 1\n"})
+    code = "import importlib.util; print(importlib.util.find_spec('extra'))"
+    assert "ModuleNotFoundError" in run(tmp_path, {"extra/mod.py": None}, "import extra").stderr
+    assert "extra" in run(tmp_path, {}, code).stdout
+
+
+def test_a_folder_with_anything_else_stays_a_namespace(tmp_path: Path) -> None:
+    put(tmp_path, {"extra/mod.py": "x = 1\n", "extra/other.py": "y = 2\n"})
+    code = "import extra.other; print(extra.other.y)\nimport extra.mod"
+    done = run(tmp_path, {"extra/mod.py": None}, code)
+    assert done.stdout == "2\n"
+    assert "No module named 'extra.mod'" in done.stderr
+
+
+def test_a_namespace_that_is_only_in_the_overlay_can_be_imported_by_importlib(tmp_path: Path) -> None:
+    code = "import importlib; print(importlib.import_module('extra.deep.mod').x)"
+    assert run(tmp_path, {"extra/deep/mod.py": "x = 5\n"}, code).stdout == "5\n"
+
+
+def test_a_new_module_beside_others_is_found_by_a_relative_import(tmp_path: Path) -> None:
+    put(tmp_path, {"pkg/__init__.py": "", "pkg/a.py": "x = 1\n"})
+    files = {"pkg/a.py": "from .fresh import x\n", "pkg/fresh.py": "x = 7\n"}
+    assert run(tmp_path, files, "import pkg.a; print(pkg.a.x)").stdout == "7\n"
+
+
+def test_a_module_that_is_on_neither_side_hides_nothing(tmp_path: Path) -> None:
+    assert run(tmp_path, {"math.py": None}, "import math; print(math.floor(2.5))").stdout == "2\n"
+
+
+def test_a_new_module_is_seen_by_a_process_that_user_code_starts(tmp_path: Path) -> None:
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import fresh; print(fresh.x)'], check=True)"
+    assert run(tmp_path, {"fresh.py": "x = 3\n"}, code).stdout == "3\n"

@@ -118,11 +118,7 @@ class Draft:
 
     def cases(self) -> Function:
         made = Function()
-        guesser = guesser_for(self.subject, self.scope, self.seen)
-        guesser.imports = self.imports
-        guesser.passed = passed_values(self.subject.function, self.subject.parameters, self.scope)
-        values = {one: self.seen.value(one, guesser) or guesser.value(one) for one in self.wanted_parameters()}
-        before, texts = made.settle(values)
+        before, texts = made.settle(self.argument_values())
         expression = self.case(texts)
         everything = "\n".join([*before, expression])
         if "generator" in everything:
@@ -133,6 +129,15 @@ class Draft:
         else:
             made.lines += [*before, *lay_out("yield ", expression, 4)]
         return made
+
+    def argument_values(self) -> dict[Parameter, Value | None]:
+        guesser = self.argument_guesser()
+        guesser.imports = self.imports
+        guesser.passed = passed_values(self.subject.function, self.subject.parameters, self.scope)
+        return {one: self.seen.value(one, guesser) or guesser.value(one) for one in self.wanted_parameters()}
+
+    def argument_guesser(self) -> Guesser:
+        return guesser_for(self.subject, self.scope, self.seen)
 
     def wanted_parameters(self) -> list[Parameter]:
         """What has to be given, and what a captured call gave; of what may be many, one."""

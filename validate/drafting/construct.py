@@ -28,7 +28,7 @@ HOLDERS = {"Sequential", "ModuleList", "ModuleDict", "ParameterList"}
 
 def call(node: ast.Call, scope: Scope) -> Any:
     """What a call gives: a builtin's value, a layer, an array, an object of the user's, or what a function returns."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "items", "keys", "values", "append"):
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "items", "keys", "values", "append", "get"):
         return call_method(node.func, [evaluate(arg, scope) for arg in node.args], scope)
     dotted = scope.module.dotted(node.func)
     args, kwargs = arguments(node, scope)
@@ -57,6 +57,8 @@ def call_method(function: ast.Attribute, args: list[Any], scope: Scope) -> Any:
         holder.args.append(args[0])
     elif function.attr == "to":
         return holder
+    elif function.attr == "get":
+        return holder.get(*args) if isinstance(holder, dict) and known(*args) else UNKNOWN
     elif isinstance(holder, dict):
         return list(getattr(holder, function.attr)())
     return UNKNOWN
@@ -117,6 +119,8 @@ def default_of(node: ast.expr | None, scope: Scope) -> Any:
         for word in node.keywords:
             if word.arg == "default":
                 return evaluate(word.value, scope)
+            if word.arg == "default_factory" and isinstance(word.value, ast.Lambda):
+                return evaluate(word.value.body, scope)
             if word.arg == "default_factory":
                 return evaluate(ast.Call(word.value, [], []), scope)
         return UNKNOWN
@@ -145,9 +149,12 @@ def bound(
         found[name] = evaluate(default, scope)
     for one, extra in zip(given.kwonlyargs, given.kw_defaults, strict=True):
         found[one.arg] = evaluate(extra, scope)
+    rest = {key: value for key, value in kwargs.items() if key not in found}
     found |= dict(zip(names, args, strict=False)) | {key: value for key, value in kwargs.items() if key in found}
     if given.vararg:
         found[given.vararg.arg] = list(args[len(names) :])
+    if given.kwarg:
+        found[given.kwarg.arg] = rest
     return found
 
 

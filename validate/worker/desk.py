@@ -21,6 +21,7 @@ class Desk:
     def __init__(self) -> None:
         self.stages: Any = None
         self.initial: Any = None
+        self.auditor: Any = None
 
     def hello(self) -> dict[str, Any]:
         """Who is there: refuses a python without torch, or with one that is too old."""
@@ -78,6 +79,28 @@ class Desk:
         """One stage of the scenario."""
         self.initial.restore()
         return getattr(self.stages, stage)(**given)
+
+    def expect_audit(self, everything: bool) -> None:
+        """Asked before `open`: what the user's modules compile when they are imported is audited, too."""
+        from .lifetimes.auditor import Auditor
+
+        self.auditor = Auditor(everything)
+        self.auditor.install()
+
+    def audit(self) -> dict[str, Any]:
+        """The hazards of the scenario that was opened."""
+        from .lifetimes.stage import audit
+
+        self.initial.restore()
+        return audit(self.stages, self.auditor)
+
+    def collect_errors(self, compiles_itself: bool) -> list[dict[str, Any]]:
+        """What CUDA graphs themselves complain of; asked of a worker that expects no audit."""
+        from .lifetimes.real import collect_errors
+        from .lifetimes.stage import MODE
+
+        self.initial.restore()
+        return collect_errors(self.stages, compiles_itself, MODE)
 
     def compare(self, pairs: list[dict[str, Any]]) -> list[Any]:
         """Compare files of records, pair by pair. Asked of a process in which no user code has run."""

@@ -47,7 +47,7 @@ def follow_frames(listener: Listener, undo: contextlib.ExitStack) -> None:
             frame.failure = frame.failure or describe_failure(error)
             raise
         finally:
-            listener.open_frames.pop()
+            listener.leave()
             frame.unlogged = [(one.reason, [Line(*line[:3]) for line in one.user_stack]) for one in reasons[known:]]
 
     swap(undo, convert_frame.CatchErrorsWrapper, "__call__", disguise(convert))
@@ -91,7 +91,13 @@ def follow_log(listener: Listener, undo: contextlib.ExitStack) -> None:
     for logger in map(logging.getLogger, BREAKS_LOGGERS):
         if not logger.isEnabledFor(logging.DEBUG):
             swap(undo, logger, "isEnabledFor", lambda level: True)
-            swap(undo, logger, "handle", lambda record: None)
+            swap(undo, logger, "handle", handle_if_wanted(logger))
+
+
+def handle_if_wanted(logger: logging.Logger) -> Callable[[logging.LogRecord], None]:
+    """The program sees what it would have seen: it may turn these logs on at any time."""
+    handle, is_enabled = logger.handle, type(logger).isEnabledFor
+    return lambda record: handle(record) if is_enabled(logger, record.levelno) else None
 
 
 def disguise(function: Callable[..., Any]) -> Callable[..., Any]:

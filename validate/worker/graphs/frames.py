@@ -99,6 +99,10 @@ class Listener:
         self.open_frames.append(frame)
         return frame
 
+    def leave(self) -> None:
+        """The innermost frame is done, whatever became of it."""
+        self.open_frames.pop()
+
     def end(self, frame: Frame, offered: Any, result: Any) -> None:
         """Note what torch made of it."""
         guarded = guarded_code(result)

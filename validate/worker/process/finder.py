@@ -19,9 +19,10 @@ class Finder(importlib.abc.MetaPathFinder):
 
     def __init__(self, known: dict[str, bytes | None]) -> None:
         self.fresh = {path for path, data in known.items() if data is not None and not os.path.exists(path)}
-        self.gone = {path for path, data in known.items() if data is None}
+        self.gone = {path for path, data in known.items() if data is None and os.path.exists(path)}
         self.folders = {folder for path in self.fresh for folder in missing_folders(path)}
-        self.names = {name_of(path) for path in (*self.fresh, *self.gone, *self.folders)}
+        self.lost = lost_folders(self.gone, self.fresh)
+        self.names = {name_of(path) for path in (*self.fresh, *self.gone, *self.folders, *self.lost)}
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> Any:
         tail = fullname.rpartition(".")[2]
@@ -35,7 +36,7 @@ class Finder(importlib.abc.MetaPathFinder):
     def concerns(self, base: str) -> bool:
         """Whether the disk alone would give a wrong answer."""
         reals = {os.path.realpath(file) for file in files_of(base)}
-        return os.path.realpath(base) in self.folders or not reals.isdisjoint(self.fresh | self.gone)
+        return os.path.realpath(base) in self.folders | self.lost or not reals.isdisjoint(self.fresh | self.gone)
 
     def find_file(self, fullname: str, bases: Sequence[str]) -> Any:
         """A module or a package, in the first folder that has one on this side."""
@@ -48,12 +49,16 @@ class Finder(importlib.abc.MetaPathFinder):
 
     def find_folders(self, fullname: str, bases: Sequence[str]) -> Any:
         """A package without a file of its own. Python must not look any further: it would find a file that is gone."""
-        found = [base for base in bases if os.path.realpath(base) in self.folders or os.path.isdir(base)]
+        found = [base for base in bases if self.has_folder(base)]
         if not found:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
         spec = importlib.machinery.ModuleSpec(fullname, None, is_package=True)
         spec.submodule_search_locations = found
         return spec
+
+    def has_folder(self, base: str) -> bool:
+        real = os.path.realpath(base)
+        return real in self.folders or (os.path.isdir(real) and real not in self.lost)
 
 
 def files_of(base: str) -> tuple[str, str]:
@@ -64,6 +69,22 @@ def name_of(path: str) -> str:
     """The last part of the name under which a file or a folder is imported."""
     folder, name = os.path.split(path)
     return os.path.basename(folder) if name == "__init__.py" else os.path.splitext(name)[0]
+
+
+def lost_folders(gone: set[str], fresh: set[str]) -> set[str]:
+    """The folders on the disk that hold nothing but files that are not there on this side."""
+    lost: set[str] = set()
+    for path in sorted(gone, key=len, reverse=True):
+        while (path := os.path.dirname(path)) not in lost and holds_only(path, gone | lost):
+            if any(file.startswith(path + os.sep) for file in fresh):
+                break
+            lost.add(path)
+    return lost
+
+
+def holds_only(folder: str, paths: set[str]) -> bool:
+    names = set(os.listdir(folder)) - {"__pycache__"}
+    return all(os.path.join(folder, name) in paths for name in names)
 
 
 def missing_folders(path: str) -> list[str]:

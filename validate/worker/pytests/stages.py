@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -107,14 +108,15 @@ class TestStages:
         """Where the tests find their `tmp_path`."""
         return os.path.join(self.scratch, "tmp")
 
-    def run_tests(self, *options: str) -> Seen:
+    def run_tests(self, *options: str, also: Sequence[Any] = ()) -> Seen:
+        """Run pytest; `also` are plugins beside the one that keeps what the tests did."""
         try:
             import pytest
         except ImportError as error:
             raise UserError(f"no pytest beside this torch ({error}); install it there, or give a file") from error
         seen, said = Seen(), io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            code = pytest.main([self.target, *QUIET, f"--basetemp={self.temporary}", *options], plugins=[seen])
+            code = pytest.main([self.target, *QUIET, f"--basetemp={self.temporary}", *options], plugins=[seen, *also])
         seen.said = said.getvalue()
         if seen.broken:
             raise UserError(f"{self.target} does not import: {seen.broken[0]}", "import")

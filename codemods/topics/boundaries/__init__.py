@@ -1,0 +1,1 @@
+"""Outputs of compiled calls that outlive their step, and the boundary that copies them."""

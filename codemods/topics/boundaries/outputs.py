@@ -1,0 +1,103 @@
+"""What is still an output of a compiled call, and what is a new tensor: views, elements and copies."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.module import Module
+from codemods.syntax.loops import call_name
+
+VIEWS = {
+    *("detach", "view", "view_as", "reshape", "reshape_as", "squeeze", "unsqueeze", "flatten", "unflatten", "ravel"),
+    *("transpose", "t", "permute", "movedim", "moveaxis", "swapaxes", "swapdims", "adjoint", "expand", "expand_as"),
+    *("narrow", "select", "diagonal", "unfold", "as_strided", "broadcast_to", "atleast_1d", "atleast_2d", "atleast_3d"),
+    *("unbind", "chunk", "split", "split_with_sizes", "tensor_split", "hsplit", "vsplit", "dsplit", "view_as_real"),
+    *("view_as_complex", "real", "imag", "contiguous", "positive", "alias", "values", "items", "get", "pop", "popitem"),
+    *("_asdict", "_replace", "to_tuple"),
+}
+"""Methods whose result shares memory with the tensor, or is an element of the container, that they are called on."""
+
+METADATA = {
+    *("shape", "dtype", "device", "ndim", "requires_grad", "is_leaf", "layout", "is_cuda", "itemsize", "nbytes"),
+    *("grad", "grad_fn", "names", "is_sparse", "is_quantized", "is_meta", "is_cpu", "output_nr", "name"),
+    *("size", "dim", "numel", "nelement", "stride", "element_size", "data_ptr", "is_contiguous", "is_floating_point"),
+    *("type", "storage_offset", "keys"),
+}
+"""What can be read of a tensor without reading its memory, and is no part of it."""
+
+GATHERS = {"list", "tuple", "dict", "set", "sorted", "reversed", "zip", "enumerate", "iter", "next", "max", "min"}
+"""Builtins whose result holds, or is one of, what they are given."""
+
+COLLECTS = {"append", "appendleft", "extend", "extendleft", "insert", "setdefault", "put", "put_nowait"}
+COLLECTS_IF_KNOWN = {"add", "update"}
+"""Methods by which a container gets hold of its arguments; the second kind may mean anything on other objects."""
+
+REPORTS = {"debug", "info", "warning", "error", "exception", "log", "write", "writerow", "format", "add_scalar"}
+CONTAINERS = {
+    *("dict", "list", "set", "deque", "defaultdict", "OrderedDict", "Counter", "ChainMap", "Queue", "SimpleQueue"),
+    *("Dict", "List", "Set", "Deque", "DefaultDict", "Mapping", "MutableMapping", "MutableSequence"),
+}
+DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+CACHES = {"functools.lru_cache", "functools.cache", "functools.cached_property"}
+NO_GRAD = {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
+
+
+def is_plain_index(module: Module, index: ast.expr) -> bool:
+    """Whether an index gives a view or an element: by a constant, a slice or a counter, not by a tensor."""
+    if isinstance(index, ast.Tuple):
+        return all(is_plain_index(module, item) for item in index.elts)
+    if isinstance(index, ast.UnaryOp):
+        return is_plain_index(module, index.operand)
+    if isinstance(index, ast.Name):
+        return any(counts(module, binding.node, binding.annotation) for binding in module.scopes.bindings(index))
+    return isinstance(index, (ast.Constant, ast.Slice, ast.JoinedStr))
+
+
+def counts(module: Module, node: ast.AST, annotation: ast.expr | None) -> bool:
+    """Whether a name is a number or a string by its annotation, or counts a loop."""
+    if annotation is not None:
+        return getattr(annotation, "id", "") in ("int", "str")
+    parent = module.parent(node)
+    if isinstance(parent, ast.Tuple):
+        loop = module.parent(parent)
+        return call_name(getattr(loop, "iter", node)) == "enumerate" and parent.elts[0] is node
+    return isinstance(parent, (ast.For, ast.comprehension)) and call_name(parent.iter) == "range"
+
+
+def is_container(module: Module, value: ast.expr | None, annotation: ast.expr | None) -> bool:
+    """Whether what is assigned, or the annotation, is a list, a dict or the like."""
+    if isinstance(value, DISPLAYS):
+        return True
+    if isinstance(value, ast.Call) and last_part(value.func) in CONTAINERS:
+        return True
+    inner = annotation
+    while isinstance(inner, ast.Subscript):
+        inner = inner.value
+    if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+        return inner.value.partition("[")[0].rpartition(".")[2] in CONTAINERS
+    return inner is not None and last_part(inner) in CONTAINERS
+
+
+def last_part(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def is_without_grad(module: Module, node: ast.AST) -> bool:
+    """Whether code stands under `no_grad` or `inference_mode`, as a block or on the function around it."""
+    for outer in module.ancestors(node):
+        if isinstance(outer, (ast.With, ast.AsyncWith)) and any(
+            stops_grad(module, item.context_expr) for item in outer.items
+        ):
+            return True
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return any(stops_grad(module, item) for item in outer.decorator_list)
+    return False
+
+
+def stops_grad(module: Module, node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call):
+        return module.resolve(node) in NO_GRAD
+    turned_off = [item for item in node.args if isinstance(item, ast.Constant) and item.value is False]
+    if module.resolve(node.func) == "torch.set_grad_enabled":
+        return bool(turned_off)
+    return module.resolve(node.func) in NO_GRAD and not turned_off

@@ -1,0 +1,103 @@
+"""Where the two switches of a gate come from: the environment, a dataclass that holds the config, or arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from codemods.codemod import Unsure
+from codemods.model import Edit
+from codemods.project import Project
+from codemods.syntax.assignments import FUNCTIONS, argument_names
+from codemods.syntax.definitions import Definitions
+from codemods.syntax.places import Definition, Place, only_class, where
+from codemods.syntax.signatures.constructor import Setting, add_parameters, is_dataclass, require_settings
+from codemods.syntax.signatures.statement import rewrite_statement
+from codemods.topics.compiled_calls.requests import Form, Request
+
+Source = Literal["environment", "config", "argument"]
+
+
+@dataclass(frozen=True)
+class Switches:
+    """The keywords of `gated` that say what is on, and the edits that make what they read."""
+
+    keywords: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+
+def switches(request: Request, project: Project, name: str, source: Source, config: str) -> Switches:
+    """Environment variables need nothing but their name."""
+    if source == "environment":
+        return Switches()
+    if request.form is Form.DECORATOR:
+        raise Unsure(f"{where(request.module, request.node)}: a decorator has neither config nor arguments at hand")
+    fields = [Setting(field, default="True", is_stored=False) for field in (name, f"{name}_inference")]
+    if source == "argument":
+        return Switches(keywords(fields), add_arguments(request, project, fields))
+    holder, (home, owner) = config_at(request, project, config)
+    stored = [Setting(field.name, default="True") for field in fields]
+    return Switches(keywords(fields, f"{holder}."), require_settings(home, project, owner, stored))
+
+
+def keywords(fields: list[Setting], holder: str = "") -> tuple[str, ...]:
+    return tuple(f"{word}={holder}{item.name}" for word, item in zip(("training", "inference"), fields, strict=True))
+
+
+def config_at(request: Request, project: Project, config: str) -> tuple[str, Place[ast.ClassDef]]:
+    """The expression that holds the config where compiling is asked for, and its dataclass."""
+    module = request.module
+    found = dict(configs_at(request, project, config))
+    if len(found) == 1:
+        return next(iter(found.items()))
+    place = where(module, request.node)
+    if found:
+        several = " and ".join(f"`{name}`" for name in sorted(found))
+        raise Unsure(f"{place}: {several} hold dataclasses; the option `config` says which one is meant")
+    wanted = f"`{config}` is not seen to be" if config else "no argument is"
+    raise Unsure(f"{place}: {wanted} a dataclass of this project there")
+
+
+def configs_at(request: Request, project: Project, config: str) -> Iterator[tuple[str, Place[ast.ClassDef]]]:
+    """The arguments of the function around that are dataclasses; or the expression that the user named."""
+    module, names = request.module, Definitions(project)
+    function = module.enclosing(request.node, *FUNCTIONS)
+    if function is None:
+        return
+    for node in ast.walk(function):
+        kind: Definition | None = None
+        if isinstance(node, ast.arg) and node.annotation and node.arg == (config or node.arg):
+            kind = names.denoted(module, node.annotation)
+        elif isinstance(node, (ast.Name, ast.Attribute)) and module.code(node) == config:
+            kind = names.instance(module, node)
+        if owner := dataclass_of(kind):
+            yield node.arg if isinstance(node, ast.arg) else config, owner
+
+
+def dataclass_of(found: Definition | None) -> Place[ast.ClassDef] | None:
+    owner = only_class(found)
+    return owner if owner and is_dataclass(*owner) else None
+
+
+def add_arguments(request: Request, project: Project, fields: list[Setting]) -> tuple[Edit, ...]:
+    """Two more arguments of the function around, on by default."""
+    module = request.module
+    function = module.enclosing(request.node, *FUNCTIONS, ast.Lambda)
+    place = where(module, request.node)
+    if not isinstance(function, ast.FunctionDef):
+        raise Unsure(f"{place}: there is no plain function around it that could take arguments")
+    owner = module.parent(function)
+    if isinstance(owner, ast.ClassDef) and function.name == "__init__":
+        return require_settings(module, project, owner, fields)
+    taken = argument_names(function) & {field.name for field in fields}
+    if taken or function.args.kwarg:
+        raise Unsure(f"{where(module, function)}: {function.name} may take `{fields[0].name}` already")
+    if not argument_names(function):
+        raise Unsure(f"{where(module, function)}: {function.name} takes no arguments yet")
+    given = [field.parameter for field in fields]
+    try:
+        return rewrite_statement(module, function, lambda node: add_parameters(module, function, node, given))
+    except ValueError as error:
+        raise Unsure(str(error)) from error

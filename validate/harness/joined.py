@@ -1,0 +1,77 @@
+"""How wide tensors are that are joined before the first layer: `self.body(torch.cat([a, b], dim=-1))`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from validate.drafting.evaluate import Layer, Scope, Thing, evaluate
+from validate.drafting.facts import Facts
+from validate.drafting.layers import facts_of_layer
+from validate.drafting.subject import Subject
+
+JOINS = {"torch.cat", "torch.concat", "torch.concatenate", "torch.hstack"}
+
+
+def joined_widths(
+    subject: Subject, scope: Scope, known: Mapping[str, Facts], sizes: Mapping[str, int]
+) -> dict[str, int]:
+    """The last dimension of every parameter that is joined. `sizes` are numbers of the config, by name.
+
+    The layer says how wide all are together; what is left over is shared alike by those that nothing else is known of.
+    """
+    found: dict[str, int] = {}
+    names = {one.name for one in subject.parameters}
+    for parts, total in joins_into_layers(subject.node, scope):
+        if not parts or not set(parts) <= names:
+            continue
+        told = {name: known[name].sizes.get(-1) or sizes.get(name) for name in parts if name in known}
+        open_names = [name for name in parts if not told.get(name)]
+        left = total - sum(told.get(name) or 0 for name in parts)
+        if open_names and left > 0 and left % len(open_names) == 0:
+            found |= {name: told.get(name) or left // len(open_names) for name in parts}
+        elif not open_names and left == 0:
+            found |= {name: width for name, width in told.items() if width}
+    return found
+
+
+def joins_into_layers(function: ast.AST, scope: Scope) -> Iterator[tuple[list[str], int]]:
+    """The names that are joined, and the width that the layer behind them takes."""
+    assigned = {
+        node.targets[0].id: node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        given = node.args[0]
+        given = assigned.get(given.id, given) if isinstance(given, ast.Name) else given
+        width = width_of(evaluate(node.func, scope)) if is_join(given, scope) else None
+        if width:
+            yield joined_names(given), width
+
+
+def width_of(layer: object) -> int | None:
+    """What a layer takes; of a list of layers or a module of the user's, the first that takes anything."""
+    is_list = isinstance(layer, Layer) and layer.kind == "ModuleList"
+    held = list(layer.attributes.values()) if isinstance(layer, Thing) else layer if isinstance(layer, list) else []
+    held = layer.args if is_list and isinstance(layer, Layer) else held
+    if held or is_list:
+        return next((width for one in held if (width := width_of(one))), None)
+    return facts_of_layer(layer, 0).sizes.get(-1) if isinstance(layer, Layer) else None
+
+
+def is_join(node: ast.AST, scope: Scope) -> bool:
+    return isinstance(node, ast.Call) and scope.module.dotted(node.func) in JOINS and bool(node.args)
+
+
+def joined_names(node: ast.AST) -> list[str]:
+    """Empty if anything but names is joined."""
+    parts = node.args[0] if isinstance(node, ast.Call) else None
+    listed = parts.elts if isinstance(parts, (ast.List, ast.Tuple)) else []
+    return [one.id for one in listed if isinstance(one, ast.Name)] if is_all_names(listed) else []
+
+
+def is_all_names(nodes: list[ast.expr]) -> bool:
+    return all(isinstance(one, ast.Name) for one in nodes)
