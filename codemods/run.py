@@ -14,7 +14,7 @@ from codemods.project import Project
 from codemods.rewrite.again import met_again
 from codemods.rewrite.atomic import is_creatable, is_writable
 from codemods.rewrite.find import FileResult, find
-from codemods.rewrite.journal import Journal, Run
+from codemods.rewrite.journal import Journal, Run, Sign
 from codemods.rewrite.order import Disagreement, disagreements
 from codemods.rewrite.plan import OVERLAPS, plan, touched
 from codemods.rewrite.scan import Progress, scan
@@ -58,8 +58,13 @@ class Round:
     disagreements: tuple[Disagreement, ...] = ()
 
 
+class Writer(Protocol):
+    """Writes a change, and what names its own run once that has a number."""
+
+    def __call__(self, change: Change, sign: Sign | None = None) -> Run | None: ...
+
+
 Scanner = Callable[[Tree], list[FileResult]]
-Writer = Callable[[Change], Run | None]
 Planner = Callable[[Sequence[Finding]], Change]
 Settler = Callable[[Change, Planner, Project], Change]
 """Keeps of a change what may be written; it can plan parts of it anew."""
@@ -168,11 +173,11 @@ def scanner_for(
 def writer_for(journal: Journal | None) -> Writer:
     """Writes through the journal, all of it as one command; without a journal, nowhere."""
     if journal is None:
-        return lambda change: None
+        return lambda change, sign=None: None
     runs: list[Run] = []
 
-    def write(change: Change) -> Run:
-        runs.append(journal.write(change, command=runs[0].number if runs else 0))
+    def write(change: Change, sign: Sign | None = None) -> Run:
+        runs.append(journal.write(change, command=runs[0].number if runs else 0, sign=sign))
         return runs[-1]
 
     return write

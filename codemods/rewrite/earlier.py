@@ -47,11 +47,12 @@ def last_command(journal: Journal) -> tuple[int, ...]:
 
 
 def before_runs(journal: Journal, numbers: tuple[int, ...]) -> Earlier:
-    """As it was before the first of some runs."""
+    """As it was before the first of some runs; the files of tickets say nothing about code."""
     files: dict[str, bytes | None] = {}
     for number in reversed(numbers):
         run = journal.run(number)
-        files.update({path: journal.bytes_of(run, "before", path) for path in run.paths})
+        code = [path for path in run.paths if path.endswith((".py", ".ipynb"))]
+        files.update({path: journal.bytes_of(run, "before", path) for path in code})
     return Earlier(f"before run {numbers[0]}", files, runs=numbers)
 
 

@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -37,6 +38,9 @@ from codemods.rewrite.lock import locked, told_in_one_line
 FOLDER = ".fullgraph"
 VERSION = 1
 WRITING, DONE, ROLLED_BACK = "writing", "done", "rolled back"
+
+Sign = Callable[[Change, int], Change]
+"""From a change and the number of its run to what is written."""
 
 
 @dataclass(frozen=True)
@@ -138,18 +142,28 @@ class Journal:
 
     # Writing
 
-    def write(self, change: Change, kind: str = "fix", undoes: tuple[str, ...] = (), command: int = 0) -> Run:
+    def write(
+        self,
+        change: Change,
+        kind: str = "fix",
+        undoes: tuple[str, ...] = (),
+        command: int = 0,
+        sign: Sign | None = None,
+    ) -> Run:
         """Write a change: all of it or, when anything goes wrong, nothing of it.
 
-        `command` is the number of an earlier run that belongs to the same command.
+        `command` is the number of an earlier run that belongs to the same command. `sign` completes a change that
+        names its own run.
         """
         with locked(self.folder, self.wait_seconds), told_in_one_line("nothing was written"):
             if recovery := self._recover():
                 print(f"fullgraph: run {recovery.run} had been interrupted: {recovery.outcome}", file=sys.stderr)
+            number = max(self._numbers(), default=0) + 1
+            change = sign(change, number) if sign else change
             steps = [FileStep(self.root, path, change.before[path], after) for path, after in change.after.items()]
             for step in steps:
                 step.check()
-            run = self._begin(change, kind, undoes, command)
+            run = self._begin(number, change, kind, undoes, command)
             try:
                 for step in steps:
                     step.make()
@@ -159,8 +173,7 @@ class Journal:
                     self._roll_back(run)
                 raise
 
-    def _begin(self, change: Change, kind: str, undoes: tuple[str, ...], command: int) -> Run:
-        number = max(self._numbers(), default=0) + 1
+    def _begin(self, number: int, change: Change, kind: str, undoes: tuple[str, ...], command: int) -> Run:
         started = datetime.now().astimezone().isoformat(timespec="seconds")
         created = tuple(path for path, data in change.before.items() if data is None)
         removed = tuple(path for path, data in change.after.items() if data is None)

@@ -57,6 +57,7 @@ PARTS = {
     "review": "review,cross-review,peer review,second opinion,triage,triage note,resolution,outcome,"
     "maintainer response,reviewer note,reviewer comment,"
     "sign-off,assessment,discussion,verdict,adjudication,decision,reviewer verdict,reviewer,comment,panel",
+    "evidence": "evidence of the fix",
     "related": "related,related finding,related ticket,related issue,appendix,reference,original report reference,"
     "related file,see also,link,history,changelog,out of scope,additional context,environment,version,"
     "implementation order,dependency,non-goal,glossary,timeline,original report,external reference",

@@ -24,6 +24,12 @@ PROOF_EPILOG = (
     "3 different, worse or neutral; 4 undecided."
 )
 
+TICKET_EPILOG = (
+    "Exit codes: 0 nothing is left open; 1 tickets are left open, or in the patch only; 2 wrong usage, or a file that "
+    "cannot be read or written; 3 a proof said different, worse or neutral of a ticket; 4 undecided; 130 stopped by "
+    "Ctrl-C. A SCENARIO is what `fullgraph prove` takes."
+)
+
 AUDIT_EPILOG = "Exit codes: 0 clean; 3 hazards; 4 undecided: it could not be run, or nothing could be overwritten."
 
 MAKING_EPILOG = "Exit codes: 0 written; 2 wrong usage, or a file that is there already; 4 it could not be made."
@@ -212,11 +218,21 @@ def proof_options(command: F) -> F:
         click.option("--repeat", type=click.IntRange(0), default=0, help="Blocks of timing; 0: as many as are needed."),
         click.option("--time-limit", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS"),
         click.option("--signed-zero", is_flag=True, help="Tell -0.0 from 0.0."),
-        click.option("--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html"),
     ]
     for decorate in reversed(decorators):
         command = decorate(command)
     return command
+
+
+write_tests_option = click.option(
+    "--write-tests",
+    metavar="[=DIR]",
+    help="Also write a regression test with each finding that has one, into DIR or the project's tests folder.",
+)
+
+
+def report_option(metavar: str) -> Callable[[F], F]:
+    return click.option("--report", type=click.Path(path_type=Path, dir_okay=False), metavar=metavar)
 
 
 def proof_request(scenarios: tuple[str, ...], form: str, quiet: bool, color: str, given: dict[str, Any]) -> Any:
@@ -224,7 +240,7 @@ def proof_request(scenarios: tuple[str, ...], form: str, quiet: bool, color: str
     from codemods.ui.proof import ProofRequest
     from validate.model import Settings
 
-    keep, report = given.pop("keep"), given.pop("report")
+    keep, report = given.pop("keep"), given.pop("report", None)
     names = ("device", "python", "mode", "backend", "fullgraph", "dynamic", "repeat", "time_limit", "signed_zero")
     wanted = {name: given.pop(name) for name in names}
     settings = Settings(**{name: value for name, value in wanted.items() if value is not None})
@@ -251,15 +267,12 @@ def check(**given: Any) -> None:
 @click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Write without asking.")
 @click.option("--unsafe", is_flag=True, help="With --yes or --diff: include what may change behaviour.")
-@click.option(
-    "--write-tests",
-    metavar="[=DIR]",
-    help="Also write a regression test with each finding that has one, into DIR or the project's tests folder.",
-)
+@write_tests_option
 @click.option(
     "--prove", "scenarios", multiple=True, metavar="SCENARIO", help="Write only what this proves (repeatable)."
 )
 @proof_options
+@report_option("FILE.html")
 @click.pass_context
 def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: tuple[str, ...], **given: Any) -> None:
     """Rewrite findings in PATHS: asks about each on a terminal, else prints the patch."""
@@ -273,10 +286,10 @@ def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: t
     sys.exit(fix(Request(**given), diff=diff, yes=yes, unsafe=unsafe, proof=proof if scenarios else None))
 
 
-def proof_flags_given(ctx: click.Context) -> str:
-    """The first option on the command line that means nothing without a scenario."""
+def proof_flags_given(ctx: click.Context, *own: str) -> str:
+    """The first option on the command line that means nothing without a scenario; `own` mean something else."""
     names = (option.name for option in prove.params if isinstance(option, click.Option))
-    shared = (name for name in names if name not in ("form", "quiet", "color", "revision", "run", "path"))
+    shared = (name for name in names if name not in ("form", "quiet", "color", "revision", "run", "path", *own))
     given = (n for n in shared if n and ctx.get_parameter_source(n) is click.core.ParameterSource.COMMANDLINE)
     return next((f"--{name.replace('_', '-')}" for name in given), "")
 
@@ -287,6 +300,7 @@ def proof_flags_given(ctx: click.Context) -> str:
 @click.option("--run", type=click.IntRange(1), help="Compare with the files before this run of `fullgraph log`.")
 @click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
 @proof_options
+@report_option("FILE.html")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress line.")
 @color_option
@@ -396,6 +410,40 @@ def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, 
     from codemods.ui.tickets import show
 
     sys.exit(show(files, path, form, use_color(color), even_settled=settled))
+
+
+@ticket.command("fix", cls=Fix, epilog=TICKET_EPILOG)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
+@click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Write without asking.")
+@click.option("--unsafe", is_flag=True, help="With --yes or --diff: include what may change behaviour.")
+@click.option("--literal", is_flag=True, help="Write the fix that the ticket proposes, not the codemod's.")
+@click.option("--settled", is_flag=True, help="Work on resolved and rejected tickets too.")
+@click.option("--close-neutral", is_flag=True, help="With --prove: close a ticket that does not reproduce.")
+@write_tests_option
+@click.option(
+    "--prove", "scenarios", multiple=True, metavar="SCENARIO", help="Write only what this proves (repeatable)."
+)
+@proof_options
+@report_option("FILE.md")
+@click.option("--quiet", "-q", is_flag=True, help="No progress line, and no summary.")
+@color_option
+@click.pass_context
+def fix_tickets(ctx: click.Context, /, scenarios: tuple[str, ...], report: Path | None, **given: Any) -> None:
+    """Find the code of the tickets in FILE, a file or a folder, and fix it with the codemod for it, the worst first.
+
+    Asks about each finding on a terminal, else prints the patch. A ticket's own file is updated with what was
+    measured, as part of the same run: undo reopens it.
+    """
+    from codemods.ui.ticket_fix import FixRequest, fix
+
+    if given["diff"] and given["yes"]:
+        raise click.UsageError("--diff writes nothing and --yes writes: give one of them")
+    if not scenarios and (idle := "--close-neutral" * given["close_neutral"] or proof_flags_given(ctx, "report")):
+        raise click.UsageError(f"{idle} is for --prove SCENARIO")
+    proof = proof_request(scenarios, "text", given["quiet"], given["color"], given)
+    sys.exit(fix(FixRequest(report=report, **given), proof if scenarios else None))
 
 
 @main.command(epilog=MAKING_EPILOG)

@@ -50,6 +50,9 @@ class Review:
     color: bool
     keys: Keys
     codemods: Sequence[Codemod]
+    about: tuple[str, ...] = ()
+    """What is shown of each finding before anything else: where it was asked for."""
+
     answers: list[Finding | None] = field(default_factory=list)
     given: list[Answer] = field(default_factory=list)
     """What a person answered; the other answers followed from these."""
@@ -114,6 +117,8 @@ class Review:
         color, name = self.color, finding.codemod
         place = f"({self._count()}) {place_of(project.root, finding)}"
         click.echo(f"\n{paint(place, color, bold=True)}  {finding.symbol}")
+        for line in self.about:
+            click.echo(wrap(line))
         click.echo(paint(name, color, fg="cyan") + wrap(f"{name}: {finding.message}").removeprefix(name))
         if why := next((codemod.why for codemod in self.codemods if codemod.name == name), ""):
             click.echo(paint(wrap(f"why: {why}"), color, dim=True))

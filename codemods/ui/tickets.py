@@ -13,23 +13,11 @@ import click
 from codemods.model import FullgraphError
 from codemods.project import Project
 from codemods.registry import all_codemods
-from codemods.rewrite.walk import plant_trees
+from codemods.rewrite.walk import Tree, plant_trees
 from codemods.tickets.folder import read_file, read_folder
 from codemods.tickets.model import NoTicketError, Ticket, TicketError
-from codemods.tickets.place import locate
-from codemods.tickets.places.model import Located
-from codemods.tickets.route import route
 from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.routes.model import Routed
-
-
-@dataclass(frozen=True)
-class Understood:
-    """One ticket with its place and its route."""
-
-    ticket: Ticket
-    located: Located
-    routed: Routed
+from codemods.tickets.understanding import understand
 
 
 @dataclass
@@ -37,6 +25,7 @@ class Desk:
     """The project that tickets are about, and what was wrong with their files."""
 
     root: Path
+    tree: Tree
     catalogue: Catalogue
     errors: list[tuple[str, str]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -49,7 +38,8 @@ class Desk:
 def show(files: tuple[Path, ...], path: Path, form: str, color: bool, *, even_settled: bool) -> int:
     """Report what is understood of the tickets in files and folders; the exit code."""
     desk = open_desk(path)
-    understood = [understand(ticket, desk, even_settled) for file in files for ticket in tickets_in(file, desk)]
+    tickets = [ticket for file in files for _, ticket in tickets_in(file, desk)]
+    understood = [understand(ticket, desk.catalogue, even_settled=even_settled) for ticket in tickets]
     if form == "json":
         from codemods.ui.tickets_json import as_json
 
@@ -71,25 +61,21 @@ def open_desk(path: Path) -> Desk:
     if wrong:
         raise FullgraphError(": ".join(wrong[0]))
     tree = trees[0]
-    return Desk(tree.root, Catalogue(Project(tree.root, tree.entries), all_codemods()))
+    return Desk(tree.root, tree, Catalogue(Project(tree.root, tree.entries), all_codemods()))
 
 
-def understand(ticket: Ticket, desk: Desk, even_settled: bool) -> Understood:
-    located = locate(ticket, desk.catalogue.project)
-    return Understood(ticket, located, route(ticket, located, desk.catalogue, even_settled=even_settled))
-
-
-def tickets_in(file: Path, desk: Desk) -> Iterator[Ticket]:
+def tickets_in(file: Path, desk: Desk) -> Iterator[tuple[Path, Ticket]]:
     """The tickets of a file, or of all files below a folder, of which those without tickets are passed over."""
     if not file.is_dir():
-        yield from taken(read_file(file, name_of(file, desk.root)), desk)
+        yield from ((file, ticket) for ticket in taken(read_file(file, name_of(file, desk.root)), desk))
         return
     quiet = 0
-    for _, found in read_folder(file, desk.root if is_below(file, desk.root) else None):
+    base = desk.root if is_below(file, desk.root) else file
+    for path, found in read_folder(file, base):
         if isinstance(found, NoTicketError):
             quiet += 1
         else:
-            yield from taken(found, desk)
+            yield from ((base / path, ticket) for ticket in taken(found, desk))
     if quiet:
         desk.notices.append(f"{quiet} files below {file} hold no ticket")
 

@@ -10,7 +10,7 @@ from codemods.rewrite.as_json import dump_edit, dump_finding
 from codemods.tickets.model import Lines, Place, Ticket
 from codemods.tickets.places.model import Spot
 from codemods.tickets.routes.model import Routed
-from codemods.ui.tickets import Understood
+from codemods.tickets.understanding import Understood
 
 VERSION = 1
 

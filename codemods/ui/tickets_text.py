@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from codemods.tickets.model import Lines, Place, Ticket
 from codemods.tickets.places.model import Located, Spot
 from codemods.tickets.routes.model import OwnFix, Routed
+from codemods.tickets.understanding import Understood
 from codemods.ui.layout import encodable, wrapped
 from codemods.ui.plain import plain
 from codemods.ui.terminal import READABLE, paint
-from codemods.ui.tickets import Understood
 
 LABEL = 10
 SHORT = 160

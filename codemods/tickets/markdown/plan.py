@@ -10,7 +10,7 @@ from codemods.tickets.text import Lined
 from codemods.tickets.words import CODED, ISSUE, LEVEL, name_of, unmarked
 
 TELLING = {"severity", "lines", "file", "symbol", "id"}
-CLOSED = {"review", "related", "problem", "fix", "verification", "metadata", "location", "category"}
+CLOSED = {"review", "related", "problem", "fix", "verification", "metadata", "location", "category", "evidence"}
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,7 @@ def mentions_of(section: Section) -> tuple[str, ...]:
     """Names in code spans of the title, the summary, the problem and the fix, in order; calls in headings too."""
     found: dict[str, None] = {}
     for inner in section.walk():
-        if inner.part not in ("review", "related", "verification"):
+        if inner.part not in ("review", "related", "verification", "evidence"):
             texts = [block.text for block in inner.blocks if block.kind != "code"]
             texts += [inner.heading.text] if inner.heading else []
             found.update(dict.fromkeys(CALLED.findall(inner.title[:500])))

@@ -1,0 +1,138 @@
+"""A ticket's own file with a new status, date, ticks and evidence; every other byte stays what it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+
+from codemods.model import Edit, SourceError, Span
+from codemods.tickets.closing.boxes import why_ticked
+from codemods.tickets.closing.evidence import evidence_lines
+from codemods.tickets.closing.home import find_home, put_evidence
+from codemods.tickets.closing.model import Closing
+from codemods.tickets.model import CheckItem, Field, Ticket, TicketError
+from codemods.tickets.parts.status import is_settled
+from codemods.tickets.read import is_record, read_tickets
+from codemods.tickets.text import Lined, open_ticket, split_lines
+
+Ticks = list[tuple[CheckItem, str]]
+CHOICE = re.compile(r"(?P<head>\s*(?:[-*+]|\d+[.)])\s+\[)(?P<mark>[ xX]?)\]\s+(?P<text>\S.*)")
+
+
+class NotClosed(Exception):  # noqa: N818 - it is an answer, not an error
+    """Why a ticket's file stays as it is."""
+
+
+def close_ticket(path: str, raw: bytes, closing: Closing) -> bytes:
+    """The bytes of a ticket's file once the ticket is closed, or NotClosed.
+
+    What is written is read again: it must say what was meant, and nothing else about any ticket of the file.
+    """
+    if is_record(path, raw):
+        raise NotClosed("JSON and SARIF are not edited")
+    try:
+        lined = split_lines(open_ticket(path, raw))
+        tickets = read_tickets(path, raw)
+        ticket = next((each for each in tickets if each.id == closing.ticket), None)
+        if ticket is None:
+            raise NotClosed("it has changed: the ticket is not in it any more")
+        ticks = ticked_by(ticket, closing)
+        after = lined.source.splice(edits_of(lined, ticket, closing, ticks))
+        check(tickets, read_tickets(path, after), closing, ticks)
+    except TicketError as error:
+        raise NotClosed(error.reason) from error
+    except (SourceError, ValueError) as error:
+        raise NotClosed(str(error)) from error
+    return after
+
+
+def ticked_by(ticket: Ticket, closing: Closing) -> Ticks:
+    """The boxes that measurements tick, with what shows it."""
+    empty = [check for check in ticket.checks if check.is_ticked is False and check.box]
+    return [(check, why) for check in empty if (why := why_ticked(check, closing.measured))]
+
+
+def edits_of(lined: Lined, ticket: Ticket, closing: Closing, ticks: Ticks) -> Iterator[Edit]:
+    stated = status_field(ticket)
+    if stated:
+        yield from status_edits(lined, stated, closing.status)
+    updated = next((field for field in ticket.fields if field.name == "updated" and field.span), None)
+    if updated and updated.span:
+        yield Edit(lined.source.path, updated.span, closing.day.isoformat())
+    for check, _ in ticks:
+        assert check.box
+        yield Edit(lined.source.path, check.box, "x")
+    told = [(check.text, why) for check, why in ticks]
+    lines = list(evidence_lines(closing, told, with_status=stated is None or not is_told(lined, stated, closing)))
+    yield put_evidence(lined, find_home(lined, ticket), lines)
+
+
+def status_field(ticket: Ticket) -> Field | None:
+    """The status that counts: the first with a value, else an empty one that can be filled."""
+    stated = [field for field in ticket.fields if field.name == "status" and field.span]
+    return next((field for field in stated if field.value), stated[0] if stated else None)
+
+
+def status_edits(lined: Lined, field: Field, status: str) -> Iterator[Edit]:
+    """The new value in place of the old one; in a check-list the tick goes to the choice that says so, if any."""
+    assert field.span
+    assert field.where
+    choices = choices_around(lined, field.where.first)
+    if not choices:
+        yield Edit(lined.source.path, field.span, status)
+        return
+    if settled := [span for text, span, _ in choices if is_settled(text) and is_settled(status)]:
+        yield from (Edit(lined.source.path, span, " ") for _, span, is_on in choices if is_on)
+        yield Edit(lined.source.path, settled[0], "x")
+
+
+def is_told(lined: Lined, field: Field, closing: Closing) -> bool:
+    return any(True for _ in status_edits(lined, field, closing.status))
+
+
+def choices_around(lined: Lined, number: int) -> list[tuple[str, Span, bool]]:
+    """The boxes of the list that a line stands in: text, the character that ticks it, whether it is ticked."""
+    first = last = number
+    while first > 1 and CHOICE.fullmatch(lined.line(first - 1)):
+        first -= 1
+    while last < len(lined.starts) and CHOICE.fullmatch(lined.line(last + 1)):
+        last += 1
+    return [choice for line in range(first, last + 1) if (choice := choice_at(lined, line))]
+
+
+def choice_at(lined: Lined, number: int) -> tuple[str, Span, bool] | None:
+    match = CHOICE.fullmatch(lined.line(number))
+    if not match:
+        return None
+    start = lined.starts[number - 1]
+    span = Span(start + match.start("mark"), start + match.end("mark"))
+    return match["text"], span, match["mark"].casefold() == "x"
+
+
+def check(before: list[Ticket], after: list[Ticket], closing: Closing, ticks: Ticks) -> None:
+    """Raise if the file as it would be says something else than was meant, about this ticket or another."""
+    if [ticket.id for ticket in before] != [ticket.id for ticket in after]:
+        raise NotClosed("it would be read as other tickets then")
+    for old, new in zip(before, after, strict=True):
+        is_meant = old.id == closing.ticket
+        wanted = {item.text for item, _ in ticks} if is_meant else frozenset()
+        if outline(old) != outline(new) or boxes_of(old, wanted) != boxes_of(new):
+            raise NotClosed("it would be read differently then")
+        if not is_meant and (old.status, old.is_resolved) != (new.status, new.is_resolved):
+            raise NotClosed(f"the status of {old.id} would change, too")
+        if is_meant and is_settled(closing.status) and not new.is_resolved:
+            raise NotClosed("there is no place in it for the ticket's own status")
+
+
+def outline(ticket: Ticket) -> tuple[object, ...]:
+    places = [(place.path, place.lines, place.symbols) for place in ticket.places]
+    code = [(block.kind, block.text) for block in ticket.code]
+    return ticket.title, ticket.severity, ticket.category, places, code, ticket.is_rejected, ticket.problem, ticket.fix
+
+
+def boxes_of(ticket: Ticket, ticked: Set[str] = frozenset()) -> list[tuple[str, bool | None]]:
+    """The check-list, with some of its empty boxes ticked."""
+    return [
+        (each.text, True if each.is_ticked is False and each.text in ticked else each.is_ticked)
+        for each in ticket.checks
+    ]

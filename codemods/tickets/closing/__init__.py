@@ -1,0 +1,1 @@
+"""What a verdict changes in a ticket's own file."""

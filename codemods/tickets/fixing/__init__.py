@@ -1,0 +1,1 @@
+"""What is done about a ticket: the findings to apply, what became of them, and what its file says then."""

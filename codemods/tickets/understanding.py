@@ -1,0 +1,26 @@
+"""A ticket with all that is understood of it: where its code is, and which codemod is for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codemods.tickets.model import Ticket
+from codemods.tickets.place import locate
+from codemods.tickets.places.model import Located
+from codemods.tickets.route import route
+from codemods.tickets.routes.firing import Catalogue
+from codemods.tickets.routes.model import Routed
+
+
+@dataclass(frozen=True)
+class Understood:
+    """One ticket with its place and its route."""
+
+    ticket: Ticket
+    located: Located
+    routed: Routed
+
+
+def understand(ticket: Ticket, catalogue: Catalogue, *, even_settled: bool = False) -> Understood:
+    located = locate(ticket, catalogue.project)
+    return Understood(ticket, located, route(ticket, located, catalogue, even_settled=even_settled))
