@@ -15,8 +15,8 @@ RESOLVED, PARTLY, UNVERIFIED = "resolved", "partially fixed", "fix written, not 
 class Measured:
     """What proofs have shown of a ticket's change; without verdicts nothing has been.
 
-    `has_warned`: a warning that the change adds on purpose was given. `has_other_changes`: something else that it changes
-    on purpose was seen. `tests` are the files of tests that were written with it.
+    `has_warned`: a warning that the change adds on purpose was given. `has_other_changes`: something else that it
+    changes on purpose was seen. `tests` are the files of tests that were written with it.
     """
 
     verdicts: tuple[Verdict, ...] = ()

@@ -64,8 +64,9 @@ def status_for(is_whole: bool, shown: Measured) -> str:
 
 
 def is_neutral(shown: Measured) -> bool:
-    """Whether the finding does not reproduce: everything that ran it says so."""
-    return bool(shown.verdicts) and combined(shown.verdicts) is Ruling.NEUTRAL
+    """Whether the finding does not reproduce: everything that ran it says so, and what it is for was not seen."""
+    is_seen = shown.has_warned or shown.has_other_changes
+    return bool(shown.verdicts) and combined(shown.verdicts) is Ruling.NEUTRAL and not is_seen
 
 
 def not_reproduced(shown: Measured) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from codemods.model import SourceError
@@ -12,6 +13,7 @@ from codemods.tickets.model import CodeBlock, Ticket
 from codemods.tickets.places.quotes import find_quotes
 from codemods.tickets.routes.firing import Catalogue
 from codemods.tickets.routes.model import Routed
+from codemods.tickets.routes.options import fix_nodes
 
 THE_SAME = 0.97
 
@@ -68,6 +70,13 @@ REASONS: dict[str, tuple[tuple[str, str], ...]] = {
             "on purpose: what the old name implied (a device, a dtype) is written out, so that nothing changes",
         ),
     ),
+    "clone_at_boundary": (
+        (
+            r"mark_step|\bclon",
+            "on purpose: a mark keeps no output alive, and a clone at one call leaves the other calls; this sends them "
+            "all through one function that marks and copies",
+        ),
+    ),
     "allocate_on_device": (
         (r"parameter|allocat", "as proposed: a parameter that says where to allocate; by default nothing changes"),
     ),
@@ -89,7 +98,7 @@ def compare(ticket: Ticket, routed: Routed, catalogue: Catalogue) -> str:
         return "writes what the ticket proposes, with the names of the file"
     reason = reason_for(routed, ticket)
     if reason:
-        return f"differs {reason}" if reason.startswith("on purpose") else reason
+        return (f"differs {reason}" if reason.startswith("on purpose") else reason) + not_taken(routed, ticket)
     return "differs from the code that the ticket proposes: see the diff" if blocks else ""
 
 
@@ -115,3 +124,19 @@ def reason_for(routed: Routed, ticket: Ticket) -> str:
     if routed.codemod == "isolate_telemetry" and re.search(rf"def {re.escape(function)}\b", said):
         return f"on purpose: only the telemetry of {function} leaves the graph, not all that it computes"
     return next((why for words, why in REASONS.get(routed.codemod, ()) if re.search(words, said, re.IGNORECASE)), "")
+
+
+def not_taken(routed: Routed, ticket: Ticket) -> str:
+    """What the ticket's own warning says that the codemod's does not: its text, and whom it points at."""
+    calls = [node for node in fix_nodes(ticket, ast.Call) if isinstance(node, ast.Call) and is_warning(node)]
+    if routed.codemod != "warn_on_device_migration" or not calls:
+        return ""
+    levels = [f"`stacklevel={ast.unparse(word.value)}`" for word in calls[0].keywords if word.arg == "stacklevel"]
+    has_message = calls[0].args or any(word.arg == "message" for word in calls[0].keywords)
+    given = " and ".join([*(["message"] if has_message else []), *levels])
+    told = "the text names the class and both devices, the level is that of the method's caller"
+    return f"; not taken over: its {given} ({told})" if given else ""
+
+
+def is_warning(node: ast.Call) -> bool:
+    return ast.unparse(node.func).rpartition(".")[2] == "warn"

@@ -83,6 +83,22 @@ TOPICS: dict[str, tuple[str, str]] = {
         r"tensors? (?:is |are )?(?:re-?)?(?:made|built|created|constructed|allocated)",
         r"buffer|hoist|once|__init__|constructor|constant|outside|move|precompute|cach",
     ),
+    "clone_at_boundary": (
+        r"cuda ?graphs?|cudagraph|reduce-overhead|max-autotune|overwrit|outlives?|mark_step|"
+        r"(?:kept|keeps?|held|stored?|stores) (?:\w+ ){0,4}(?:beyond|after|across|over)",
+        r"\bclon|\bcop(?:y|ies|ied)\b|mark_step|boundary|wrapper|one place|before (?:it is|they are) (?:kept|stored)",
+    ),
+    "count_compiled_calls": (
+        both(
+            r"\bcount(?:s|ed|ing|ers?)?\b|how (?:often|many)|call (?:numbers|statistics)|instrument",
+            r"compil|\bphases?\b",
+        ),
+        r"\bcount(?:s|ed|ing|ers?)?\b|instrument|per phase|by phase",
+    ),
+    "gate_compile": (
+        both(r"torch\.?compile|compil", r"\bflags?\b|switch|\bgated?\b|roll(?:ed)? ?(?:out|back)|kill switch|toggle"),
+        r"\bflags?\b|switch|\bgates?\b|\benv(?:ironment)?\b|config|toggle|fall ?back|(?:en|dis)abled?",
+    ),
     "move_import_to_top": (
         r"\bimport(?:s|ed|ing)?\b",
         r"\btop\b|module[- ](?:level|scope)|move|hoist|\bup\b|global|other imports",
