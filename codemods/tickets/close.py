@@ -54,7 +54,8 @@ def ticked_by(ticket: Ticket, closing: Closing) -> Ticks:
 
 def edits_of(lined: Lined, ticket: Ticket, closing: Closing, ticks: Ticks) -> Iterator[Edit]:
     stated = status_field(ticket)
-    if stated:
+    is_kept = ticket.is_resolved and not is_settled(closing.status)
+    if stated and not is_kept:
         yield from status_edits(lined, stated, closing.status)
     updated = next((field for field in ticket.fields if field.name == "updated" and field.span), None)
     if updated and updated.span:
@@ -63,7 +64,8 @@ def edits_of(lined: Lined, ticket: Ticket, closing: Closing, ticks: Ticks) -> It
         assert check.box
         yield Edit(lined.source.path, check.box, "x")
     told = [(check.text, why) for check, why in ticks]
-    lines = list(evidence_lines(closing, told, with_status=stated is None or not is_told(lined, stated, closing)))
+    is_untold = stated is None or not is_told(lined, stated, closing)
+    lines = list(evidence_lines(closing, told, with_status=is_untold and not is_kept))
     yield put_evidence(lined, find_home(lined, ticket), lines)
 
 

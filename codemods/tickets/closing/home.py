@@ -51,8 +51,9 @@ def section_of(lined: Lined, document: Section, ticket: Ticket) -> Section:
 
 
 def takes_evidence(section: Section) -> bool:
-    title = plain_label(section.title)
-    return title == TITLE.casefold() or (title == "evidence" and not section.blocks and not section.children)
+    """Whether a section is for evidence, and holds none of the problem's."""
+    is_empty = not section.blocks and not section.children
+    return section.own_part == "evidence" or (plain_label(section.title) == "evidence" and is_empty)
 
 
 def last_line(lined: Lined, blocks: Sequence[Block], section: Section) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +13,9 @@ from codemods.tickets.words import name_of, part_of
 
 LABELLED = 7
 """The level of a section that a bold label opens, below all headings."""
+
+SIGNED = re.compile(r"Run \d+ of the journal; `fullgraph undo \d+`")
+"""How evidence of a fix ends, also where it stands in the ticket's own section for evidence."""
 
 PROSE = {"problem", "fix", "verification", "category", "review"}
 
@@ -61,6 +65,9 @@ def build_sections(blocks: list[Block]) -> Section:
             opened.append(section)
         if rest:
             opened[-1].blocks.append(rest)
+    for section in root.walk():
+        if section.own_part == "problem" and section.blocks and SIGNED.match(section.blocks[-1].text):
+            section.own_part = section.part = "evidence"
     return root
 
 
