@@ -46,6 +46,11 @@ def close_ticket(path: str, raw: bytes, closing: Closing) -> bytes:
     return after
 
 
+def status_in(path: str, raw: bytes, ticket: str) -> str:
+    """The status that a file gives to one of its tickets."""
+    return next((each.status for each in read_tickets(path, raw) if each.id == ticket), "")
+
+
 def ticked_by(ticket: Ticket, closing: Closing) -> Ticks:
     """The boxes that measurements tick, with what shows it."""
     empty = [check for check in ticket.checks if check.is_ticked is False and check.box]
@@ -122,7 +127,8 @@ def check(before: list[Ticket], after: list[Ticket], closing: Closing, ticks: Ti
             raise NotClosed("it would be read differently then")
         if not is_meant and (old.status, old.is_resolved) != (new.status, new.is_resolved):
             raise NotClosed(f"the status of {old.id} would change, too")
-        if is_meant and is_settled(closing.status) and not new.is_resolved:
+        is_untold = status_field(old) is None and new.status != closing.status and not old.is_resolved
+        if is_meant and (is_untold or (is_settled(closing.status) and not new.is_resolved)):
             raise NotClosed("there is no place in it for the ticket's own status")
 
 

@@ -14,9 +14,9 @@ from codemods.proving import is_exercised
 from codemods.rewrite.walk import Tree
 from codemods.run import Settler, Writer, plan_unchanged
 from codemods.tickets.closing.model import Closing, Measured
-from codemods.tickets.fixing.choosing import Task, task_for
+from codemods.tickets.fixing.choosing import Task, task_for, why_no_codemod
 from codemods.tickets.fixing.measuring import is_neutral, measured, not_reproduced, status_for
-from codemods.tickets.fixing.model import Filed, Handled, Wish
+from codemods.tickets.fixing.model import Filed, Handled, Outcome, Wish
 from codemods.tickets.fixing.signing import Signature, why_not_closed
 from codemods.tickets.folder import by_severity
 from codemods.tickets.routes.firing import Catalogue
@@ -28,6 +28,19 @@ Choose = Callable[[Understood, Task, Project], tuple[list[Finding], str]]
 
 SettlerFor = Callable[[Sequence[Codemod], list[Verdict]], Settler]
 """What keeps of a change what may be written; the list gets the verdicts."""
+
+
+@dataclass(frozen=True)
+class Proved:
+    """A ticket's change as it was planned, and what the scenarios leave of it; `reason` is for the rest."""
+
+    filed: Filed
+    now: Understood
+    task: Task
+    planned: Change
+    change: Change
+    verdicts: tuple[Verdict, ...]
+    reason: str
 
 
 @dataclass
@@ -65,7 +78,9 @@ class Fixer:
             return Handled(now, "skipped", now.routed.why)
         twins = [self.done.get(one) for one in wanted_by(first)]
         if twins and twins[0] and all(twins):
-            return self._close_twin(filed, now, twins[0])
+            return self._close_twin(filed, first, twins[0])
+        if now.routed.codemod != first.routed.codemod:
+            return Handled(first, "left", why_gone(first))
         task = task_for(now, self.catalogue, self.wish)
         if task.why_not:
             return Handled(now, "left", task.why_not)
@@ -89,55 +104,50 @@ class Fixer:
         except ValidateError as error:
             return Handled(now, "left", f"not written: undecided: {error}", error="undecided")
         reasons = [reason for _, reason in change.left_out] or [why_left]
-        if not change.applied:
-            return self._close_neutral(filed, now, task, planned, verdicts, reasons[0])
-        shown = measured(change, change.applied, verdicts, task.codemods, self.wish.tests)
-        is_whole = len(change.applied) == len(task.findings)
-        status = status_for(is_whole, shown)
+        proved = Proved(filed, now, task, planned, change, tuple(verdicts), reasons[0])
+        return self._write(proved) if change.applied else self._close_neutral(proved)
+
+    def _write(self, proved: Proved) -> Handled:
+        """The change with the ticket's file, as one run; later tickets see it."""
+        change, wanted = proved.change, len(proved.task.findings)
+        shown = measured(change, change.applied, proved.verdicts, proved.task.codemods, self.wish.tests)
+        is_whole = len(change.applied) == wanted
         what = f"{count(change.applied)} in {', '.join(paths_of(change))}"
-        signature = self._signature(filed, status, what, shown)
+        signature = self._signature(proved.filed, status_for(is_whole, shown), what, shown)
         run = self.write(change, signature.sign)
-        self.catalogue = replace(self.catalogue, project=project.laid_over(change.written), _answers={})
-        return Handled(
-            now,
-            "fixed" if is_whole else "partly",
-            "" if is_whole else f"{len(change.applied)} of {len(task.findings)} findings; {reasons[0]}",
-            change.applied,
-            tuple(verdicts),
-            run,
-            signature.status,
-            signature.notes,
-            before=change.before,
-            after=change.after,
-        )
+        project = self.catalogue.project.laid_over(change.written)
+        self.catalogue = replace(self.catalogue, project=project, _answers={})
+        reason = "" if is_whole else f"{len(change.applied)} of {wanted} findings; {proved.reason}"
+        outcome: Outcome = "fixed" if is_whole else "partly"
+        done = Handled(proved.now, outcome, reason, change.applied, proved.verdicts, run)
+        told = replace(done, status=signature.status, notes=signature.notes)
+        return replace(told, before=change.before, after=change.after)
 
     def _signature(self, filed: Filed, status: str, what: str, shown: Measured) -> Signature:
         closing = Closing(filed.ticket.id, status, what, shown, self.today(), 0)
         return Signature(self.catalogue.project.root, filed, closing)
 
-    def _close_neutral(
-        self, filed: Filed, now: Understood, task: Task, planned: Change, verdicts: list[Verdict], reason: str
-    ) -> Handled:
+    def _close_neutral(self, proved: Proved) -> Handled:
         """Nothing may be written. A ticket whose findings do not reproduce, all of them, can be closed without."""
-        left = Handled(now, "left", reason, verdicts=tuple(verdicts))
+        planned, task = proved.planned, proved.task
+        left = Handled(proved.now, "left", proved.reason, verdicts=proved.verdicts)
         unwritten = replace(planned, applied=())
-        shown = measured(unwritten, task.findings, verdicts, task.codemods, "") if planned.applied else Measured()
-        ran = [any(is_exercised(one, planned, verdict) for verdict in shown.verdicts) for one in task.fixable]
+        shown = measured(unwritten, planned.applied, proved.verdicts, task.codemods, "")
+        ran = [any(is_exercised(one, planned, verdict) for verdict in shown.verdicts) for one in planned.applied]
         is_all = len(planned.applied) == len(task.findings) and all(ran)
         if not (self.wish.close_neutral and is_all and is_neutral(shown)):
             return left
-        status = not_reproduced(shown)
         what = f"{count(planned.applied)} tried and not written: nothing is better with it"
         closed = replace(left, outcome="closed", reason=f"not reproduced on torch {shown.torch}")
-        return self._close_only(self._signature(filed, status, what, shown), closed)
+        return self._close_only(self._signature(proved.filed, not_reproduced(shown), what, shown), closed)
 
-    def _close_twin(self, filed: Filed, now: Understood, twin: Handled) -> Handled:
+    def _close_twin(self, filed: Filed, first: Understood, twin: Handled) -> Handled:
         """A ticket for what another one has just fixed is closed with that one's evidence."""
         other = twin.understood.ticket.id
         reason = f"the same finding as {other}" + (f", written in run {twin.run.number}" if twin.run else "")
         change = Change(twin.before, twin.after, twin.applied)
         shown = measured(change, twin.applied, twin.verdicts, (), "")
-        closed = Handled(now, "fixed", reason, verdicts=twin.verdicts)
+        closed = Handled(first, "fixed", reason, verdicts=twin.verdicts)
         return self._close_only(self._signature(filed, status_for(True, shown), reason, shown), closed)
 
     def _close_only(self, signature: Signature, handled: Handled) -> Handled:
@@ -155,6 +165,13 @@ def wanted_by(understood: Understood) -> list[tuple[str, ...]]:
     routed = understood.routed
     settings = [routed.codemod, *(f"{key}={value}" for key, value in routed.options)]
     return [(*settings, finding.key) for finding in routed.findings if finding.is_fixable]
+
+
+def why_gone(first: Understood) -> str:
+    """Of a ticket that leads elsewhere since another one was written: nothing is done about it unasked."""
+    if not first.routed.codemod:
+        return why_no_codemod(first)
+    return f"{first.routed.codemod} does not fire there any more: an earlier ticket has changed the code"
 
 
 def count(findings: Sequence[Finding]) -> str:

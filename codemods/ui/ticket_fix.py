@@ -197,6 +197,8 @@ def conclude(request: FixRequest, outcomes: Outcomes) -> None:
         write_patch(outcomes.patch, use_color(request.color))
         if outcomes.patch and not request.diff:
             desk.notices.append("nothing is written without --yes or a terminal to ask on; this is the patch")
+        if outcomes.patch and desk.root != Path.cwd():
+            desk.notices.append(f"the patch counts from {desk.root}")
     if request.report:
         from codemods.ui.ticket_report import as_markdown
 

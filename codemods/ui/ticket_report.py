@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from codemods.ui.ticket_fix import Outcomes
 
 HEADER = ("Ticket", "Severity", "Place", "Codemod", "Ruling", "Done", "Run")
-SPECIAL = str.maketrans({"|": "\\|", "<": "&lt;", "`": "'", "[": "\\[", "*": "\\*", "_": "\\_"})
+SPECIAL = str.maketrans({"|": "\\|", "<": "&lt;", "`": "'", "[": "\\[", "*": "\\*"})
+EMPHASIS = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
 def as_markdown(outcomes: Outcomes) -> str:
@@ -60,4 +62,4 @@ def problems(outcomes: Outcomes) -> Iterator[str]:
 
 def cell(text: str) -> str:
     """Words in one line that mean nothing to Markdown or HTML."""
-    return plain(" ".join(text.split())).replace("\\", "\\\\").translate(SPECIAL)
+    return EMPHASIS.sub(r"\_", plain(" ".join(text.split())).replace("\\", "\\\\").translate(SPECIAL))

@@ -214,8 +214,10 @@ def test_a_part_that_is_proven_is_written_and_the_ticket_stays_open(root: Path) 
     handled = fix(root, put(root, "device_table"), prove)["R2-DEV-01"]
     assert (handled.outcome, handled.status) == ("partly", "partially fixed")
     assert "1 of 2 findings; not written: different" in handled.reason
-    (ticket,) = read_tickets("t.md", (root / "docs/tickets/device_table.md").read_bytes())
-    assert not ticket.is_resolved
+    text = (root / "docs/tickets/device_table.md").read_text()
+    assert not read_tickets("t.md", text.encode())[0].is_resolved
+    assert "- Proven by" in text
+    assert "- Different by" not in text
 
 
 def test_a_scenario_that_cannot_run_leaves_this_ticket_and_goes_on(root: Path) -> None:
@@ -282,6 +284,22 @@ def test_a_finding_that_overlaps_one_just_written_is_looked_for_again(root: Path
     runs = [run.number for run in Journal(root).runs()]
     undo(Journal(root), [str(number) for number in reversed(runs)])
     assert snapshot(root) == before
+
+
+def test_a_ticket_that_leads_elsewhere_since_another_was_written_is_left(root: Path) -> None:
+    """Both are about the telemetry of one function, with different settings: the first takes it out."""
+    handled = fix(root, put(root, "status_checklist", "telemetry_inline"), always(verdict()))
+    assert handled["status_checklist"].outcome == "fixed"
+    assert handled["TEL-40"].outcome == "left"
+    assert handled["TEL-40"].reason.startswith("isolate_telemetry does not fire there any more")
+
+
+def test_a_row_of_a_table_is_fixed_and_its_file_left_if_it_has_no_status(root: Path) -> None:
+    handled = fix(root, put(root, "findings_table"))
+    assert handled["WS-1"].outcome == "fixed"
+    assert handled["WS-1"].notes == (
+        "the ticket's file is not edited: there is no place in it for the ticket's own status",
+    )
 
 
 # What is left

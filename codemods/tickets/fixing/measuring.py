@@ -17,10 +17,11 @@ SEEN = "allowed to change: "
 def measured(
     change: Change, findings: Sequence[Finding], verdicts: Sequence[Verdict], codemods: Sequence[Codemod], tests: str
 ) -> Measured:
-    """What the verdicts that ran these findings show of them, as they stand once the change is written, or is not."""
+    """What the verdicts on these findings show of them. Of what was written, what forbade the rest says nothing."""
+    allowing = [v for v in verdicts if not change.applied or v.ruling in (Ruling.PROVEN, Ruling.NEUTRAL)]
     telling = tuple(
         verdict
-        for verdict in verdicts
+        for verdict in allowing
         if not is_idle(verdict) and any(is_exercised(finding, change, verdict) for finding in findings)
     )
     notices = {notice for verdict in telling for notice in verdict.notices if notice.startswith(SEEN)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codemods.model import Change, Finding, Span
 from codemods.rewrite.atomic import is_writable
-from codemods.tickets.close import NotClosed, close_ticket
+from codemods.tickets.close import NotClosed, close_ticket, status_in
 from codemods.tickets.closing.model import Closing
 from codemods.tickets.fixing.model import Filed
 
@@ -17,7 +17,10 @@ CLOSE = "close_ticket"
 
 @dataclass
 class Signature:
-    """Adds the closed ticket to a change, once its run has a number. `status` and `notes` say what came of it."""
+    """Adds the closed ticket to a change, once its run has a number.
+
+    `status` is what the ticket's file says then, if that is something new; `notes` say why it is not edited.
+    """
 
     root: Path
     filed: Filed
@@ -33,7 +36,8 @@ class Signature:
         except NotClosed as why:
             self.notes = (f"the ticket's file is not edited: {why}",)
             return change
-        self.status = self.closing.status
+        now = status_in(path, after, self.closing.ticket)
+        self.status = now if now != self.filed.ticket.status else ""
         return replace(
             change,
             before={**change.before, path: before},
