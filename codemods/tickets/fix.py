@@ -14,7 +14,7 @@ from codemods.proving import is_exercised
 from codemods.rewrite.walk import Tree
 from codemods.run import Settler, Writer, plan_unchanged
 from codemods.tickets.closing.model import Closing, Measured
-from codemods.tickets.fixing.choosing import Task, task_for, why_no_codemod
+from codemods.tickets.fixing.choosing import LITERAL, Task, task_for, why_no_codemod
 from codemods.tickets.fixing.measuring import is_neutral, measured, not_reproduced, status_for
 from codemods.tickets.fixing.model import Filed, Handled, Outcome, Wish
 from codemods.tickets.fixing.signing import Signature, why_not_closed
@@ -176,6 +176,8 @@ def why_gone(first: Understood) -> str:
 
 def count(findings: Sequence[Finding]) -> str:
     """`2 findings of hoist_autocast`, or that it is the ticket's own code."""
+    if findings[0].codemod == LITERAL:
+        return "the ticket's own fix"
     number = f"{len(findings)} finding{'s' * (len(findings) != 1)}"
     return f"{number} of {findings[0].codemod}"
 

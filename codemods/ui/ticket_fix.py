@@ -113,10 +113,12 @@ def fix(request: FixRequest, proof: ProofRequest | None, today: Callable[[], dat
 
 
 def check_report(request: FixRequest) -> None:
-    """A report among the tickets would be read as one of them the next time."""
+    """Raise if the report could not be written, or would be read as a ticket the next time."""
     if request.report is None:
         return
     target = Path(os.path.realpath(request.report))
+    if not target.parent.is_dir():
+        raise FullgraphError(f"--report {request.report}: there is no folder {target.parent}")
     for file in request.files:
         given = Path(os.path.realpath(file))
         if target == given or (given.is_dir() and target.is_relative_to(given)):

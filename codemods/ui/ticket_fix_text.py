@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from codemods.tickets.fixing.choosing import LITERAL
 from codemods.tickets.fixing.model import Handled, Outcome
 from codemods.tickets.understanding import Understood
 from codemods.ui.layout import encodable
@@ -56,8 +57,8 @@ def rows(handled: Handled, is_dry: bool) -> Iterator[tuple[str, str]]:
     yield "severity", severity(understood.ticket)
     yield "place", place_of(understood)
     if handled.outcome != "skipped":
-        yield "codemod", codemod_of(understood)
-        yield "compared", understood.routed.comparison if handled.applied else ""
+        yield "codemod", codemod_of(handled)
+        yield "compared", "" if not handled.applied or is_literal(handled) else understood.routed.comparison
     for verdict in handled.verdicts:
         yield "proof", proof_of(verdict)
     yield "done", done_text(handled, is_dry)
@@ -78,8 +79,14 @@ def place_of(understood: Understood) -> str:
     return f"{where}  {spot.symbol}".rstrip()
 
 
-def codemod_of(understood: Understood) -> str:
-    routed = understood.routed
+def is_literal(handled: Handled) -> bool:
+    return any(finding.codemod == LITERAL for finding in handled.applied)
+
+
+def codemod_of(handled: Handled) -> str:
+    routed = handled.understood.routed
+    if is_literal(handled):
+        return f"the ticket's own fix, not that of {routed.codemod}"
     options = "".join(f" {key}={value}" for key, value in routed.options)
     return f"{routed.codemod}{options}" if routed.codemod else "none"
 

@@ -39,7 +39,7 @@ def cells_of(handled: Handled, is_dry: bool) -> list[str]:
         f"{ticket.id} ({ticket.source})",
         severity(ticket),
         place_of(handled.understood),
-        "" if handled.outcome == "skipped" else codemod_of(handled.understood),
+        "" if handled.outcome == "skipped" else codemod_of(handled),
         ruling_of(handled),
         done,
     )

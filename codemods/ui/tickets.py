@@ -18,6 +18,7 @@ from codemods.tickets.folder import read_file, read_folder
 from codemods.tickets.model import NoTicketError, Ticket, TicketError
 from codemods.tickets.routes.firing import Catalogue
 from codemods.tickets.understanding import understand
+from codemods.ui.config import read_config
 
 
 @dataclass
@@ -61,7 +62,8 @@ def open_desk(path: Path) -> Desk:
     if wrong:
         raise FullgraphError(": ".join(wrong[0]))
     tree = trees[0]
-    return Desk(tree.root, tree, Catalogue(Project(tree.root, tree.entries), all_codemods()))
+    settings = read_config(tree.root).options
+    return Desk(tree.root, tree, Catalogue(Project(tree.root, tree.entries), all_codemods(), settings))
 
 
 def tickets_in(file: Path, desk: Desk) -> Iterator[tuple[Path, Ticket]]:

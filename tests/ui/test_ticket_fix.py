@@ -154,6 +154,27 @@ def test_the_report_may_not_be_among_the_tickets(root: Path) -> None:
     assert not (root / ".fullgraph").exists()
 
 
+def test_a_report_that_cannot_be_written_is_said_first(root: Path, tmp_path: Path) -> None:
+    result = fix(root, str(root / "docs/tickets"), "--yes", "--report", str(tmp_path / "nowhere/out.md"))
+    assert result.exit_code == 2
+    assert not (root / ".fullgraph").exists()
+
+
+def test_the_projects_own_settings_count_unless_the_ticket_says_otherwise(root: Path) -> None:
+    with (root / "pyproject.toml").open("a") as file:
+        file.write('\n[tool.fullgraph.options.warn_on_device_migration]\nform = "strict"\n')
+    assert fix(root, str(root / DEVICE), "--yes").exit_code == 0
+    assert "strict_device: bool = False" in (root / WHITENING).read_text()
+
+
+def test_excluded_files_are_left(root: Path) -> None:
+    with (root / "pyproject.toml").open("a") as file:
+        file.write('\n[tool.fullgraph]\nexclude = ["whitening.py"]\n')
+    result = fix(root, str(root / DEVICE), "--yes")
+    assert result.exit_code == 1
+    assert "which is excluded" in words(result.stdout)
+
+
 def test_a_hostile_title_stays_a_cell(root: Path, tmp_path: Path) -> None:
     (root / "evil.md").write_text("# A\n\n**ID:** X|Y<script>`\n**Severity:** P1 | *x*\n**File:** `a|b.py`\n")
     fix(root, str(root / "evil.md"), "--yes", "--report", str(tmp_path / "out.md"))
@@ -202,6 +223,7 @@ def test_what_is_unsafe_is_written_on_request(root: Path) -> None:
 def test_the_literal_fix_is_written_on_request(root: Path) -> None:
     assert fix(root, str(root / DEVICE), "--yes", "--literal").exit_code == 0
     assert "OrbitFilter moves to" in (root / WHITENING).read_text()
+    assert "the ticket's own fix in src/orrery/agents/whitening.py" in (root / DEVICE).read_text()
 
 
 def test_a_test_is_written_with_the_fix_on_request(root: Path) -> None:

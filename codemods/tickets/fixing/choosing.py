@@ -40,8 +40,7 @@ def task_for(understood: Understood, catalogue: Catalogue, wish: Wish) -> Task:
         return Task(why_not=why_no_codemod(understood))
     if wish.literal:
         return literal_task(understood, catalogue, wish)
-    kind = catalogue.kinds[routed.codemod]
-    codemod = kind(dict(routed.options), routed.symbols, wish.tests)
+    codemod = catalogue.codemod(routed.codemod, dict(routed.options), routed.symbols, wish.tests)
     findings = with_tests(routed.findings, codemod, catalogue) if wish.tests else routed.findings
     return permitted(Task(tuple(findings), (codemod,)), catalogue, wish)
 

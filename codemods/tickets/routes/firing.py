@@ -25,16 +25,23 @@ QUOTED = "quoted_in_a_ticket.py"
 
 @dataclass
 class Catalogue:
-    """Codemods asked about one project; what was answered is kept."""
+    """Codemods asked about one project; what was answered is kept. `settings` are the project's own, by codemod."""
 
     project: Project
     kinds: Mapping[str, type[Codemod]]
+    settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     _answers: dict[str, FileResult] = field(default_factory=dict)
 
+    def codemod(
+        self, name: str, options: Mapping[str, str] | None = None, symbols: tuple[str, ...] = (), tests: str = ""
+    ) -> Codemod:
+        """One codemod as the project sets it, unless `options` say otherwise."""
+        return self.kinds[name]({**self.settings.get(name, {}), **(options or {})}, symbols, tests)
+
     def findings(self, path: str) -> tuple[Finding, ...]:
-        """What all codemods find in a file, as they are set by default."""
+        """What all codemods find in a file, as the project sets them."""
         if path not in self._answers:
-            self._answers[path] = find(self.project, path, [kind() for kind in self.kinds.values()])
+            self._answers[path] = find(self.project, path, [self.codemod(name) for name in self.kinds])
         return self._answers[path].findings
 
     def findings_of(
@@ -42,7 +49,7 @@ class Catalogue:
     ) -> tuple[Finding, ...]:
         """What one codemod finds in a file with these settings; nothing if they do not fit."""
         try:
-            return find(self.project, path, [self.kinds[name](options, symbols)]).findings
+            return find(self.project, path, [self.codemod(name, options, symbols)]).findings
         except FullgraphError:
             return ()
 
@@ -102,7 +109,7 @@ def fired_on_snippet(catalogue: Catalogue, ticket: Ticket, located: Located) -> 
 def findings_in(catalogue: Catalogue, path: str, text: str) -> tuple[Finding, ...]:
     beside = "/".join([*path.split("/")[:-1], QUOTED])
     project = catalogue.project.laid_over({beside: text.encode(errors="replace")})
-    return find(project, beside, [kind() for kind in catalogue.kinds.values()]).findings
+    return find(project, beside, [catalogue.codemod(name) for name in catalogue.kinds]).findings
 
 
 def imports_of(project: Project, path: str) -> str:
