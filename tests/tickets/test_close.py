@@ -121,7 +121,7 @@ def test_utf_16_stays_utf_16() -> None:
     raw = (CORPUS / "utf16/ticket.md").read_bytes()
     after = close_ticket("ticket.md", raw, closing("ticket", measured=PROVEN)).decode("utf-16")
     assert after.startswith(raw.decode("utf-16").rstrip())
-    assert "Evidence of the fix" in after
+    assert "## Evidence" in after
 
 
 def test_what_the_encoding_cannot_hold_leaves_the_file_alone() -> None:
@@ -135,7 +135,7 @@ def test_what_the_encoding_cannot_hold_leaves_the_file_alone() -> None:
 
 def test_the_evidence_has_the_numbers_and_the_way_back() -> None:
     text = closed(PLAIN)
-    evidence = text.partition("## Evidence of the fix\n\n")[2]
+    evidence = text.partition("## Evidence\n\n")[2]
     assert evidence.splitlines() == [
         "- ticket, 2026-03-04: 1 finding of hoist_autocast in src/a.py.",
         "- Proven by scenarios/step.py: equivalent on 2 cases; graph breaks 2 > 0.",
@@ -151,9 +151,14 @@ def test_the_evidence_has_the_numbers_and_the_way_back() -> None:
 def test_a_second_run_adds_to_the_same_section() -> None:
     once = closed(PLAIN, PARTLY)
     twice = close_ticket("ticket.md", once.encode(), closing("ticket", measured=PROVEN, run=4)).decode()
-    assert twice.count("Evidence of the fix") == 1
+    assert twice.count("## Evidence") == 1
     assert twice.index("undo 3") < twice.index("undo 4")
     assert "**Status:** resolved" in twice
+
+
+def test_a_note_below_the_evidence_does_not_make_it_the_problem() -> None:
+    text = closed(PLAIN) + "\nSeen by QA.\n"
+    assert read_tickets("ticket.md", text.encode())[0].problem == read_tickets("ticket.md", PLAIN.encode())[0].problem
 
 
 def test_an_empty_section_for_evidence_is_filled() -> None:
@@ -265,6 +270,11 @@ def test_words_from_a_scenario_make_no_markup() -> None:
         ("Test that warning appears when expected", Measured((verdict(),), has_warned=True)),
         ("Add test for torch.compile compatibility", Measured((verdict(),), tests=("tests/test_a.py",))),
         ("No graph breaks", Measured((verdict(), verdict()))),
+        ("Warning seen when the filter is moved", Measured((verdict(),), has_warned=True)),
+        ("Verify that there are no graph breaks left", Measured((verdict(),))),
+        ("No change in the numbers", Measured((verdict(),))),
+        ("Same result", Measured((verdict(),))),
+        ("Outputs unchanged", Measured((verdict(),))),
     ],
 )
 def test_a_measurement_ticks_what_it_shows(text: str, measured: Measured) -> None:
@@ -300,6 +310,15 @@ def test_a_measurement_ticks_what_it_shows(text: str, measured: Measured) -> Non
         ("No race under load", Measured((verdict(),))),
         ("No functional change on 8 GPUs", Measured((verdict(),))),
         ("Decorator added", Measured((verdict(),))),
+        ("No recompile when the dict gains an entry", Measured((verdict(),))),
+        ("No graph breaks in eval mode", Measured((verdict(),))),
+        ("No breaks reported inside `gradient_stats`", Measured((verdict(),))),
+        ("No functional change for existing callers", Measured((verdict(),))),
+        ("Same outputs on CUDA", Measured((verdict(),))),
+        ("Add a test and make it faster", Measured((verdict(),), tests=("tests/test_a.py",))),
+        ("No graph breaks?", Measured((verdict(),))),
+        ("No graph breaks, no leaks", Measured((verdict(),))),
+        ("Warning seen when strict mode is off", Measured((verdict(),), has_warned=True)),
         ("Verify debug code is not in compiled paths", Measured((verdict(),))),
     ],
 )

@@ -41,6 +41,19 @@ def cases(device, seed):
     make = torch.Generator().manual_seed(seed)
     return [(torch.randn(5, 3, generator=make).to(device),)]
 '''
+PICKING = """
+import torch
+from orrery.agents.acting import pick_actions
+
+
+def build(device):
+    return pick_actions
+
+
+def cases(device, seed):
+    make = torch.Generator().manual_seed(seed)
+    return [({"a": torch.randn(4, 5, generator=make), "b": torch.randn(4, 3, generator=make)}, 4)]
+"""
 
 
 @pytest.fixture
@@ -102,6 +115,20 @@ def test_a_ticket_is_proven_closed_and_reopened(root: Path) -> None:
     assert "- Neutral by scenarios/whiten.py: equivalent on 1 case; graph breaks 0;" in text
     assert "on second." in text
     assert "CPU\u00e2\u2020\u2019GPU" in text
+    undo(root)
+    assert snapshot(root) == before
+
+
+def test_what_is_better_in_a_number_is_proven_and_the_number_told(root: Path) -> None:
+    (root / "pick.py").write_text(PICKING)
+    ticket = "docs/tickets/host_reads_plan_style.md"
+    before = snapshot(root)
+    options = ("--backend", "eager", "--repeat", "3", "--python", sys.executable)
+    result = fix(root, str(root / ticket), "--yes", "--prove", str(root / "pick.py"), *options)
+    assert result.exit_code == 0, result.stderr
+    text = (root / ticket).read_text()
+    assert "- **Status:** resolved\n" in text
+    assert "host reads 8 > 2" in text
     undo(root)
     assert snapshot(root) == before
 

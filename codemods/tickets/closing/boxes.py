@@ -8,16 +8,16 @@ from collections.abc import Callable
 from codemods.tickets.closing.model import Measured
 from codemods.tickets.model import CheckItem
 
-NONE = r"\b(?:no|zero|0|without(?: an?y?)?)\b[\w `'.-]{0,30}?"
+NONE = r"\b(?:no|zero|0|without(?: an?| any)?) (?:more |new |extra |unexpected )?"
 VALUES = r"(?:outputs?|results?|numbers|values|behaviou?r)"
 
-MORE = re.compile(
-    r"\b(?:and|or|but|then|one|two|three|once|twice|only|exactly|first|[1-9]\d*|threads?|ranks?|epochs?|benchmark\w*|"
-    r"production|profile[rd]?|seconds?|hours?|gpus?|cuda|docstring|documented|fewer|less|instead|unless|except|"
-    r"end[- ]to[- ]end|already)\b|[;?%]",
-    re.IGNORECASE,
-)
-"""Words of a check that asks for several things, for a number, or for what no proof looks at."""
+FILLER = {
+    *("verify", "verified", "verifies", "check", "ensure", "confirm", "confirmed", "make", "sure", "test", "that"),
+    *("a", "an", "the", "is", "are", "be", "it", "this", "there", "still", "now", "any", "more", "left", "remain"),
+    *("remains", "as", "before", "after", "fix", "change", "show", "shows", "report", "reports", "reported", "code"),
+    *("compiles", "compile", "compiled", "runs", "expected", "all"),
+}
+"""Words that add nothing to what a check asks for. Any other, as a condition or a number, asks for more."""
 
 LOGGED = re.compile(r"(?:profile|run|check)\w* with (?=TORCH_LOGS)|(?<=graph_breaks) to \w+ issues$", re.IGNORECASE)
 """A common way to ask for breaks to be counted."""
@@ -26,10 +26,12 @@ LOGGED = re.compile(r"(?:profile|run|check)\w* with (?=TORCH_LOGS)|(?<=graph_bre
 def why_ticked(check: CheckItem, measured: Measured) -> str:
     """What was measured that shows a check, or nothing: then its box is not ticked."""
     text = LOGGED.sub("", check.text.replace("`", ""))
-    asked = [show for pattern, show in RULES if re.search(pattern, text, re.IGNORECASE)]
-    if not asked or MORE.search(text):
+    asked = [(pattern, show) for pattern, show in RULES if re.search(pattern, text, re.IGNORECASE)]
+    for pattern, _ in asked:
+        text = re.sub(pattern, " ", text, flags=re.IGNORECASE)
+    if not asked or re.search(r"[?%]", text) or not {*re.findall(r"[^\W_]\w*", text.casefold())} <= FILLER:
         return ""
-    shown = [show(measured) for show in asked]
+    shown = [show(measured) for _, show in asked]
     return "; ".join(dict.fromkeys(shown)) if all(shown) else ""
 
 
@@ -70,10 +72,10 @@ def has_test(measured: Measured) -> str:
 
 
 RULES: tuple[tuple[str, Callable[[Measured], str]], ...] = (
-    (rf"{NONE}\bbreaks?\b|TORCH_LOGS\W{{0,3}}[\w,+]*graph_breaks", no_breaks),
-    (r"fullgraph ?= ?True", compiles_whole),
-    (rf"{NONE}\brecompil", no_recompiles),
-    (rf"{NONE}(?:\bhost (?:reads?|syncs?)|\bdevice syncs?|\bsynchroni[sz]ations?)\b", no_reads),
+    (rf"{NONE}\b(?:graph )?breaks?\b|TORCH_LOGS\W{{0,3}}[\w,+]*graph_breaks", no_breaks),
+    (r"\b(?:under |with )?fullgraph ?= ?True\b", compiles_whole),
+    (rf"{NONE}\brecompil(?:es?|ations?|ing)\b", no_recompiles),
+    (rf"{NONE}\b(?:host (?:reads?|syncs?)|device syncs?|synchroni[sz]ations?)\b", no_reads),
     (
         rf"{NONE}\b(?:functional|behaviou?ral|numerical) changes?\b|{NONE}\bchanges? (?:in|to|of) (?:the )?{VALUES}\b|"
         rf"\b(?:same|identical|equal|unchanged) {VALUES}\b|"
@@ -81,10 +83,15 @@ RULES: tuple[tuple[str, Callable[[Measured], str]], ...] = (
         stays_equal,
     ),
     (
-        r"^(?!.*(?:\b(?:no|not|never|without|stops?)\b|n't)).*\bwarnings? (?:is |was |are )?"
-        r"(?:seen|appears?|emitted|raised|shown|issued|given|fires?)\b",
+        r"^(?!.*(?:\b(?:no|not|never|without|stops?)\b|n't))(?:test that )?(?:the |a )?\bwarnings? (?:is |was |are )?"
+        r"(?:seen|appears?|emitted|raised|shown|issued|given|fires?)\b"
+        r"(?: when (?:expected|[\w ]*\b(?:moved|moves|migrates|migrated|devices differ)))?",
         is_warned,
     ),
-    (r"\b(?:add|write|added|wrote)\b.{0,40}\btests?\b|\btests? (?:is |are |was |were )?(?:added|written)\b", has_test),
+    (
+        r"\b(?:add|write|added|wrote)\b (?:\w+ ){0,3}tests?\b(?:(?!\band\b|\bor\b)[^,;?%])*|"
+        r"\btests? (?:is |are |was |were )?(?:added|written)\b",
+        has_test,
+    ),
 )
 """How checks are worded, and what shows them."""

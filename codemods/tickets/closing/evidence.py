@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from codemods.tickets.closing.model import Closing
 from validate.model import Verdict
 
-TITLE = "Evidence of the fix"
+TITLE, SECOND_TITLE = "Evidence", "Evidence of the fix"
+"""The heading, and what it is where the ticket has a section with evidence of the problem."""
+
 LONGEST = 600
 SPECIAL = str.maketrans({"`": "'", "<": "&lt;", "*": "\\*", "[": "(", "]": ")"})
 

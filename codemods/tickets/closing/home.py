@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codemods.model import Edit, Span
-from codemods.tickets.closing.evidence import TITLE
+from codemods.tickets.closing.evidence import SECOND_TITLE, TITLE
 from codemods.tickets.markdown.blocks import Block, read_blocks
 from codemods.tickets.markdown.front_matter import read_front_matter
 from codemods.tickets.markdown.plan import issues_in
@@ -26,6 +26,7 @@ class Home:
 
     after: int
     level: int = 0
+    title: str = TITLE
 
 
 def find_home(lined: Lined, ticket: Ticket) -> Home:
@@ -39,7 +40,8 @@ def find_home(lined: Lined, ticket: Ticket) -> Home:
             return Home(last_line(lined, blocks, inner))
     headings = [block.level for block in blocks if block.kind == "heading" and block.level > 1]
     level = section.level + 1 if section.level else min(headings, default=2)
-    return Home(last_line(lined, blocks, section), min(level, DEEPEST))
+    is_taken = any(plain_label(inner.title) == TITLE.casefold() for inner in section.walk())
+    return Home(last_line(lined, blocks, section), min(level, DEEPEST), SECOND_TITLE if is_taken else TITLE)
 
 
 def section_of(lined: Lined, document: Section, ticket: Ticket) -> Section:
@@ -53,7 +55,7 @@ def section_of(lined: Lined, document: Section, ticket: Ticket) -> Section:
 def takes_evidence(section: Section) -> bool:
     """Whether a section is for evidence, and holds none of the problem's."""
     is_empty = not section.blocks and not section.children
-    return section.own_part == "evidence" or (plain_label(section.title) == "evidence" and is_empty)
+    return section.own_part == "evidence" or (plain_label(section.title) == TITLE.casefold() and is_empty)
 
 
 def last_line(lined: Lined, blocks: Sequence[Block], section: Section) -> int:
@@ -80,7 +82,7 @@ def put_evidence(lined: Lined, home: Home, lines: Sequence[str]) -> Edit:
     """The edit that writes the section, in the file's own line breaks."""
     at = lined.ends[home.after - 1]
     found = BREAK.search(lined.text)
-    heading = ["", f"{'#' * home.level} {TITLE}", ""] if home.level else []
+    heading = ["", f"{'#' * home.level} {home.title}", ""] if home.level else []
     own = lined.line(home.after).lstrip()
     gap = [] if heading or own.startswith("- ") else [""]
     text = "".join((found.group() if found else "\n") + line for line in (*heading, *gap, *lines))

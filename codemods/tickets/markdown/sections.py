@@ -15,7 +15,7 @@ LABELLED = 7
 """The level of a section that a bold label opens, below all headings."""
 
 SIGNED = re.compile(r"Run \d+ of the journal; `fullgraph undo \d+`")
-"""How evidence of a fix ends, also where it stands in the ticket's own section for evidence."""
+"""How evidence of what was done about a ticket ends: its section is not one about the problem."""
 
 PROSE = {"problem", "fix", "verification", "category", "review"}
 
@@ -66,7 +66,7 @@ def build_sections(blocks: list[Block]) -> Section:
         if rest:
             opened[-1].blocks.append(rest)
     for section in root.walk():
-        if section.own_part == "problem" and section.blocks and SIGNED.match(section.blocks[-1].text):
+        if section.own_part == "problem" and any(SIGNED.match(block.text) for block in section.blocks):
             section.own_part = section.part = "evidence"
     return root
 
