@@ -6,14 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeGuard
 
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.compiled import asks_to_compile, entry_point, is_method, modules_that_compile, target_of
 from codemods.syntax.definitions import Definitions
 
-COUNTED = "counted"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -34,33 +32,6 @@ class Request:
     form: Form
     node: ast.expr
     target: ast.AST
-
-    @property
-    def counter(self) -> ast.Call | None:
-        """The `counted("name", ...)` that stands there already."""
-        if self.form is Form.DECORATOR:
-            found = [*getattr(self.target, "decorator_list", [])]
-        elif self.form is Form.IN_PLACE:
-            siblings = self.module.block(self.module.statement(self.node))
-            found = [node.value for node in siblings if isinstance(node, ast.Expr)]
-            return next((call for call in found if counts_in_place(call, self.target)), None)
-        else:
-            found = list(self.module.ancestors(self.node))
-        return next(filter(makes_counter, found), None)
-
-
-def makes_counter(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether it is `counted("name", ...)`, or `counted("name")` as a decorator."""
-    return isinstance(node, ast.Call) and last_name(node.func) == COUNTED
-
-
-def counts_in_place(node: ast.AST, receiver: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether it is `counted("name", receiver)`."""
-    return makes_counter(node) and any(ast.dump(given) == ast.dump(receiver) for given in node.args)
-
-
-def last_name(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def requests_of(project: Project) -> list[Request]:
@@ -96,8 +67,6 @@ def form_of(names: Definitions, module: Module, call: ast.Call) -> Form | None:
     target = target_of(module, call)
     if target is None:
         return Form.LATER if asks_to_compile(module, call) and not is_used_at_once(module, call) else None
-    if isinstance(call.func, ast.Call) and target_of(module, call.func) is not None:
-        return None  # `torch.compile(f)(x)`: the call of what the inner one has compiled
     if is_method(target) and call.func is target:
         return Form.IN_PLACE if entry_point(names, module, target) else None
     return Form.CALL
