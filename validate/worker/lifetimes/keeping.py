@@ -96,14 +96,14 @@ class Keeping:
             quest.refine()
 
     def __enter__(self) -> Keeping:
-        self.before = sys.gettrace()
+        self.before = sys.gettrace(), getattr(threading, "_trace_hook", None)
         threading.settrace(self.trace)
         self.go_on()
         return self
 
     def __exit__(self, *_: Any) -> None:
-        threading.settrace(self.before)
-        sys.settrace(self.before)
+        sys.settrace(self.before[0])
+        threading.settrace(self.before[1])
         self.lines.clear()
         self.followed.clear()
 
