@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from codemods.model import Edit
@@ -119,13 +120,16 @@ def by_kind(name: str) -> str:
     return f"{kind}{name}"
 
 
-def insert_import(module: Module, line: str, dotted_module: str) -> Edit:
-    """A new import line where a careful engineer would put it: sorted into the block of its kind."""
+def insert_import(module: Module, line: str, dotted_module: str, own: Container[str] = ()) -> Edit:
+    """A new import line where a careful engineer would put it: sorted into the block of its kind.
+
+    `own` are top-level names of the project itself, where the module's own name does not tell: those of flat files.
+    """
     block = leading_imports(module)
     if not block:
         return insert_after_head(module, line)
-    kind = import_kind(dotted_module, module)
-    same = [node for node in block if import_kind(imported_module(node, module), module) == kind]
+    kind = import_kind(dotted_module, module, own)
+    same = [node for node in block if import_kind(imported_module(node, module), module, own) == kind]
     style = ast.ImportFrom if line.startswith("from") else ast.Import
     alike = [node for node in same if isinstance(node, style)]
     for node in alike:
@@ -135,7 +139,7 @@ def insert_import(module: Module, line: str, dotted_module: str) -> Edit:
         return insert_line_after(module, (alike or same)[-1], line)
     if same:
         return module.insert(module.line_start(module.span(same[0]).start), line + "\n")
-    earlier = [node for node in block if import_kind(imported_module(node, module), module) < kind]
+    earlier = [node for node in block if import_kind(imported_module(node, module), module, own) < kind]
     if earlier:
         return insert_line_after(module, earlier[-1], "\n" + line)
     return module.insert(module.line_start(module.span(block[0]).start), line + "\n\n")
@@ -187,14 +191,14 @@ def imported_module(node: ast.Import | ast.ImportFrom, module: Module) -> str:
     return node.names[0].name if isinstance(node, ast.Import) else module.imports.origin(node)
 
 
-def import_kind(dotted: str, module: Module) -> int:
+def import_kind(dotted: str, module: Module, own: Container[str] = ()) -> int:
     """The customary order of import blocks: 0 standard library, 1 third party, 2 the project's own."""
     import sys
 
     top = dotted.partition(".")[0]
     if top in sys.stdlib_module_names:
         return 0
-    return 2 if top == module.name.partition(".")[0] else 1
+    return 2 if top in own or top == module.name.partition(".")[0] else 1
 
 
 def is_bound_otherwise(module: Module, name: str) -> bool:

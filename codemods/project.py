@@ -17,6 +17,7 @@ from codemods.module import Module
 from codemods.source import Source, decode
 
 ANSWER = TypeVar("ANSWER")
+LINE_BREAK = re.compile(rb"\r?\n")
 
 
 class Project:
@@ -82,18 +83,48 @@ class Project:
         return path in self.overlay or os.path.lexists(self.root / path)
 
     def new_file(self, path: str, text: str) -> tuple[Edit, ...]:
-        """The edit that creates a file; none if it is there with this text, Unsure if another one is."""
-        if os.path.isabs(path) or os.path.normpath(path) != path or path.startswith(os.pardir):
+        """The edit that creates a file; none if it is there with this text, Unsure if another one is.
+
+        `\\n` in the text becomes the line ending of the files around it.
+        """
+        if os.path.isabs(path) or os.path.normpath(path) != path or path.split("/")[0] == os.pardir:
             raise Unsure(f"{path} would have to be created, and is not a path below the project's root")
-        if not self.has_file(path):
-            return (Edit(path, Span(0, 0), text, creates=True),)
+        if self.holds(path, text):
+            return ()
+        if other := self._in_the_way_of(path):
+            what = "this file" if other == path else path
+            raise Unsure(f"{other}:1: {what} would have to be created, and another one is there")
+        return (Edit(path, Span(0, 0), text.replace("\n", self.newline_near(path)), creates=True),)
+
+    def holds(self, path: str, text: str) -> bool:
+        """Whether a file is there with exactly this text, whatever ends its lines."""
         try:
-            there = self.source(path).text
+            return self.source(path).text.splitlines() == text.splitlines()
         except SourceError:
-            there = None
-        if there is None or there.splitlines() != text.splitlines():
-            raise Unsure(f"{path}:1: this file would have to be created, and another one is there")
-        return ()
+            return False
+
+    def _in_the_way_of(self, path: str) -> str:
+        """What stands where a new file would: also a file for its folder, or the name in other letter case."""
+        if self.has_file(path):
+            return path
+        above = (folder.as_posix() for folder in Path(path).parents[:-1])
+        files = (folder for folder in above if self.has_file(folder) and not (self.root / folder).is_dir())
+        names = self.worked_out("in lower case", lambda: {known.lower(): known for known in self.files})
+        return next(files, "") or names.get(path.lower(), "")
+
+    def newline_near(self, path: str) -> str:
+        """The line ending of the first file in the same folder, else in the nearest one around it that has any."""
+        folder = path.rpartition("/")[0]
+        return self.worked_out(("newline", folder), lambda: self._find_newline(folder))
+
+    def _find_newline(self, folder: str) -> str:
+        inside = f"{folder}/" if folder else ""
+        for path in self.files:
+            if path.startswith(inside) and path.endswith(".py"):
+                with suppress(SourceError):
+                    if found := LINE_BREAK.search(self.read(path)):
+                        return found.group().decode()
+        return self._find_newline(folder.rpartition("/")[0]) if folder else "\n"
 
     def forget(self, path: str) -> None:
         """Free a module's tree when nobody will come back to it."""

@@ -13,8 +13,9 @@ from codemods.model import Change, Edit, Finding
 from codemods.project import Project
 from codemods.rewrite.again import met_again
 from codemods.rewrite.atomic import is_creatable, is_writable
+from codemods.rewrite.entry import Run
 from codemods.rewrite.find import FileResult, find
-from codemods.rewrite.journal import Journal, Run, Sign
+from codemods.rewrite.journal import Journal, Sign
 from codemods.rewrite.order import Disagreement, disagreements
 from codemods.rewrite.plan import OVERLAPS, plan, touched
 from codemods.rewrite.scan import Progress, scan

@@ -10,9 +10,9 @@ from typing import Any
 from codemods import Codemod, Finding, Project
 from codemods.registry import codemod_named
 from codemods.rewrite.find import find
+from codemods.ui.explain import side
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-SUFFIXES = (".py", ".ipynb")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Case:
 
     `after/` may hold files that `before/` has not: the codemod creates them. `case.toml` may hold `options`, `symbols`
     and `tests` for the codemod, `findings` (how many) and `says`: pieces of text of which each must occur in what the
-    findings say.
+    findings say. `written` names created files that are the same as one in another case, and stand there only.
     """
 
     folder: Path
@@ -41,12 +41,12 @@ class Case:
 
     @property
     def before(self) -> dict[str, bytes]:
-        return read_side(self.folder, "before")
+        return side(self.folder, "before")
 
     @property
     def after(self) -> dict[str, bytes]:
         """The expected files; the same as before when the case must not change."""
-        return {**self.before, **read_side(self.folder, "after")}
+        return {**self.before, **side(self.folder, "after")}
 
     @property
     def created(self) -> dict[str, bytes]:
@@ -72,16 +72,6 @@ class Case:
             assert not result.error, f"{path}: {result.error}"
             found += result.findings
         return found
-
-
-def read_side(folder: Path, side: str) -> dict[str, bytes]:
-    """One side of a case: a single file `before.py` is the file `module.py` of a project of one."""
-    tree = folder / side
-    if tree.is_dir():
-        files = (file for file in sorted(tree.rglob("*")) if file.suffix in SUFFIXES)
-        return {file.relative_to(tree).as_posix(): file.read_bytes() for file in files}
-    files = (file for file in sorted(folder.glob(f"{side}.*")) if file.suffix in SUFFIXES)
-    return {"module" + file.suffix: file.read_bytes() for file in files}
 
 
 def all_cases(codemod: str = "*") -> list[Case]:

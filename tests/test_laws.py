@@ -46,9 +46,11 @@ def rewritten(case: Case, files: Files) -> Files:
     return apply(files, fixable(case, files))
 
 
-def after_in(case: Case, lay_out: Callable[[Files], Files]) -> Files:
-    """The expected files in another layout; what is created has no layout to keep."""
-    return {**lay_out(case.after), **case.created}
+def after_in(case: Case, lay_out: Callable[[Files], Files], newline: str = "\n") -> Files:
+    """The expected files in another layout; what is created takes over its line ending, if that is still in use."""
+    ending = b"\r\n" if newline == "\r\n" else b"\n"
+    created = {path: raw.replace(b"\n", ending) for path, raw in case.created.items()}
+    return {**lay_out(case.after), **created}
 
 
 def parses(files: Files) -> None:
@@ -66,7 +68,7 @@ def test_a_second_run_changes_nothing(case: Case) -> None:
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
 def test_every_case_works_with_other_line_endings(case: Case, newline: str) -> None:
     layout = Layout(newline=newline, bom=newline == "\r")
-    assert rewritten(case, layout.lay_out(case.before)) == after_in(case, layout.lay_out)
+    assert rewritten(case, layout.lay_out(case.before)) == after_in(case, layout.lay_out, layout.newline)
 
 
 @given(case=st.sampled_from(PLAIN), layout=layouts)
@@ -74,7 +76,7 @@ def test_every_case_works_with_other_line_endings(case: Case, newline: str) -> N
 def test_the_layout_stays_and_the_rest_of_the_text_with_it(case: Case, layout: Layout) -> None:
     moves_lines = layout.latin_1 or layout.form_feed
     assume(not (moves_lines and "lines" in case.config.get("options", {})))
-    before, after = layout.lay_out(case.before), after_in(case, layout.lay_out)
+    before, after = layout.lay_out(case.before), after_in(case, layout.lay_out, layout.newline)
     result = rewritten(case, before)
     if not layout.final_newline:
         result, after = without_final_newline(result), without_final_newline(after)

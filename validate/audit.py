@@ -16,6 +16,9 @@ from validate.prove import THEIR_FAULT
 from validate.worker.process.guard import PREFIX
 
 VALUELESS = "fake-cuda"
+PLACE = ("made", "kept", "overwritten", "used", "mark")
+PLACES = ("through", "callers", "mark_callers")
+"""Fields of what a worker tells that are a line, or lines."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,12 @@ class Hazard:
 
     tensor: str
     made: Place | None
+    through: tuple[Place, ...]
+    """Wrappers between that line and the compiled code, innermost last."""
+
+    callers: tuple[Place, ...]
+    """The lines that led to `made`, innermost first."""
+
     kept: Place | None
     overwritten: Place | None
     """The compiled call with which the next step began."""
@@ -54,6 +63,8 @@ class Hazard:
 
     mark: Place | None
     """The mark that let the step begin; None where torch began it by itself."""
+
+    mark_callers: tuple[Place, ...]
 
     pending: bool
     """Whether a backward was still to run when the step was marked."""
@@ -162,7 +173,17 @@ class Auditing:
             worker.ask("expect_audit", limit=self.deadline.left, everything=self.everything)
             self.open(worker)
             self.progress("audit", self.scenario.name)
-            return dict(worker.ask("audit", limit=self.deadline.left))
+            seen = dict(worker.ask("audit", limit=self.deadline.left))
+            return {**seen, "hazards": self.ask_lines(worker, seen["hazards"])} if seen["hazards"] else seen
+
+    def ask_lines(self, worker: Worker, hazards: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The hazards with the lines that kept them; without, if there is no time to run the scenario again."""
+        self.progress("lines", self.scenario.name)
+        try:
+            return list(worker.ask("find_lines", limit=self.deadline.left))
+        except (Died, Refused) as error:
+            self.notices.append(f"the lines that kept the outputs were not found: {error.outcome.text}")
+            return hazards
 
     def ask_cuda(self, seen: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The errors of real CUDA graphs, where there are any and the scenario's cases can be run one by one."""
@@ -219,9 +240,10 @@ class Auditing:
     def hazard(self, told: Mapping[str, Any]) -> Hazard:
         return Hazard(**{**told, **self.places(told)})
 
-    def places(self, told: Mapping[str, Any]) -> dict[str, Place | None]:
-        names = ("made", "kept", "overwritten", "used", "mark")
-        return {name: self.place(told[name]) for name in names if name in told}
+    def places(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        one = {name: self.place(told[name]) for name in PLACE if name in told}
+        many = {name: tuple(map(self.place, told[name])) for name in PLACES if name in told}
+        return {**one, **many}
 
     def place(self, told: Mapping[str, Any] | None) -> Place | None:
         if not told:
@@ -251,7 +273,7 @@ def judge(
     if hazards or errors:
         used = sum(hazard.is_used for hazard in hazards)
         raised = f"; CUDA graphs raised {count(len(errors), 'error')}" if errors else ""
-        return Conclusion.HAZARDS, f"outputs that outlive their step: {len(hazards)}, used after it: {used}{raised}"
+        return Conclusion.HAZARDS, f"{count(len(hazards), 'hazard')}, {used} used after the step{raised}"
     if seen["raised"]:
         return Conclusion.UNDECIDED, f"{count(len(seen['raised']), 'case')} raised: what comes after that was not seen"
     if not seen["graph_runs"]:
@@ -269,8 +291,15 @@ def count(number: int, noun: str) -> str:
 def limits_of(seen: Mapping[str, Any]) -> list[str]:
     """What was compiled and yet not audited."""
     told = []
+    if seen["compiled_here"]:
+        told.append("the program compiled nothing itself: the scenario's function was compiled as a whole")
     if seen["skipped"]:
         told.append(f"{count(seen['skipped'], 'graph run')} changed inputs in place: CUDA graphs leave such runs out")
+    if seen["passed_over"]:
+        told.append(
+            f"{count(seen['passed_over'], 'output')} looked as very many did before and were not searched for holders: "
+            "hazards may be told less often than they happen"
+        )
     if seen["idle"] and seen["graph_runs"]:
         told.append(
             f"{seen['idle']} of {count(seen['compiled_calls'], 'compiled call')} ran no graph with CUDA graphs: "

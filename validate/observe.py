@@ -133,7 +133,7 @@ def list_notices(session: Session, told: Sequence[dict[str, Any]]) -> list[str]:
 def add_hashes(files: dict[str, Any], root: Path, began: float) -> dict[str, Any]:
     """Every file with what it held; of one that was written while the program ran nobody knows which text ran."""
     return {
-        name: {"sha256": hash_of(root / name) if written_before(root / name, began) else "", "ran": ran}
+        name: {"sha256": hash_of(root / name) if written_before(root / name, began) else "", **ran}
         for name, ran in files.items()
     }
 

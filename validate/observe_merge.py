@@ -81,12 +81,13 @@ def merge_reads(told: Told, root: Path) -> list[dict[str, Any]]:
 
 
 def merge_files(told: Told, root: Path) -> dict[str, Any]:
-    """The project's files, each with the first lines of its functions that ran in any process; None: not known."""
+    """The project's files, each with the first lines of its functions that ran in any process; if these are all."""
     found: dict[str, Any] = {}
-    for file, ran in (pair for process in told for pair in process["files"].items()):
+    for file, one in (pair for process in told for pair in process["files"].items()):
         name = shorten(file, root)
-        known = found.get(name, [])
-        found[name] = None if ran is None or known is None else sorted({*known, *ran})
+        known = found.get(name, one)
+        ran = sorted({*known["ran"], *one["ran"]})
+        found[name] = {"ran": ran, "is_all": known["is_all"] and one["is_all"]}
     return dict(sorted(found.items()))
 
 

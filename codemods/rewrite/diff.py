@@ -22,24 +22,29 @@ SPECIAL = {b"\n": rb"\n", b"\t": rb"\t", b"\r": rb"\r", b'"': rb"\"", b"\\": rb"
 
 
 def patch(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> bytes:
-    """One patch for all files that differ, by path, with the new ones last; None is no file there."""
-    ordered = sorted(after, key=lambda path: (before[path] is None, path))
+    """One patch for all files that differ, by path, new ones behind the others, empty ones last; None is no file there.
+
+    Of an empty file there is only a head, which git would take for that of the file behind it.
+    """
+    ordered = sorted(after, key=lambda path: (not (before[path] or after[path]), before[path] is None, path))
     changed = [path for path in ordered if before[path] != after[path]]
     return b"".join(file_patch(path, before[path], after[path]) for path in changed)
 
 
 def file_patch(path: str, before: bytes | None, after: bytes | None) -> bytes:
     old, new = quoted("a/" + path), quoted("b/" + path)
-    head = b""
-    if before is None or after is None:
-        head = b"%s\n%s file mode 100644\n" % (git_head(path), b"new" if before is None else b"deleted")
-    if before or after:
-        head += b"--- %s\n+++ %s\n" % (NOWHERE if before is None else old, NOWHERE if after is None else new)
+    if not before and not after:
+        return b"%s\n%s file mode 100644\n" % (git_head(path), b"new" if before is None else b"deleted")
+    head = b"--- %s\n+++ %s\n" % (NOWHERE if before is None else old, NOWHERE if after is None else new)
     return head + b"".join(hunks(split_lines(before or b""), split_lines(after or b"")))
 
 
 def git_head(path: str) -> bytes:
-    """The line by which git knows that a file comes or goes; without it an empty one could not."""
+    """The line by which git knows that an empty file comes or goes.
+
+    Others do without: `git apply` counts paths from the repository's root where it stands, else from the folder that
+    it is called in, and passes over what is not below that folder without a word.
+    """
     return b"diff --git %s %s" % (quoted("a/" + path).rstrip(b"\t"), quoted("b/" + path).rstrip(b"\t"))
 
 

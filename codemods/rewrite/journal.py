@@ -11,7 +11,6 @@ to be created, absent or complete), and `recover` finishes the run or rolls it b
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -19,10 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from codemods.model import Change, Finding, FullgraphError
-from codemods.rewrite.as_json import dump_finding, load_finding
+from codemods.model import Change, FullgraphError
 from codemods.rewrite.atomic import (
     missing_folders,
     remove_if_empty,
@@ -32,39 +29,14 @@ from codemods.rewrite.atomic import (
     sync_tree,
     write_synced,
 )
+from codemods.rewrite.entry import DONE, ROLLED_BACK, WRITING, Run, dump_run, load_run
 from codemods.rewrite.file_step import FileStep
 from codemods.rewrite.lock import locked, told_in_one_line
 
 FOLDER = ".fullgraph"
-VERSION = 1
-WRITING, DONE, ROLLED_BACK = "writing", "done", "rolled back"
 
 Sign = Callable[[Change, int], Change]
 """From a change and the number of its run to what is written."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """One entry of the journal. `undoes` names the run, or the findings of a run, that an undo took back."""
-
-    number: int
-    kind: str
-    started: str
-    state: str
-    paths: tuple[str, ...]
-    findings: tuple[Finding, ...] = ()
-    undoes: tuple[str, ...] = ()
-    command: int = 0
-    """The first run of the command that made this one: what overlaps is written in a run of its own."""
-
-    created: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    """The folders that the run makes, or that it may leave empty; those that are empty in the end are not kept."""
-
-    def finding_name(self, index: int) -> str:
-        """`3.1` is the first finding of run 3."""
-        return f"{self.number}.{index + 1}"
 
 
 @dataclass(frozen=True)
@@ -125,14 +97,7 @@ class Journal:
         """One run; None if it was interrupted before anything was touched."""
         file = self._run_folder(number) / "entry.json"
         try:
-            held = json.loads(file.read_bytes())
-            findings = tuple(load_finding(finding) for finding in held["findings"])
-            undoes, paths = tuple(held["undoes"]), tuple(held["paths"])
-            created, removed, folders = (tuple(held.get(name, ())) for name in ("created", "removed", "folders"))
-            if any(Path(path).is_absolute() or ".." in Path(path).parts for path in (*paths, *folders)):
-                raise ValueError("a path that leads out of the project")
-            told = held["kind"], held["started"], held["state"], paths, findings, undoes
-            return Run(number, *told, int(held.get("command", number)), created, removed, folders)
+            return load_run(number, file.read_bytes())
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -177,8 +142,19 @@ class Journal:
         started = datetime.now().astimezone().isoformat(timespec="seconds")
         created = tuple(path for path, data in change.before.items() if data is None)
         removed = tuple(path for path, data in change.after.items() if data is None)
-        about = tuple(change.after), change.applied, undoes, command or number, created, removed
-        run = Run(number, kind, started, WRITING, *about, self._folders_of(created, removed))
+        run = Run(
+            number,
+            kind,
+            started,
+            WRITING,
+            paths=tuple(change.after),
+            findings=change.applied,
+            undoes=undoes,
+            command=command or number,
+            created=created,
+            removed=removed,
+            folders=self._folders_of(created, removed),
+        )
         try:
             self._put_on_disk(run, change)
         except BaseException:
@@ -217,21 +193,7 @@ class Journal:
         return closed
 
     def _save(self, run: Run) -> None:
-        held: dict[str, Any] = {
-            "version": VERSION,
-            "kind": run.kind,
-            "started": run.started,
-            "state": run.state,
-            "paths": list(run.paths),
-            "undoes": list(run.undoes),
-            "command": run.command,
-            "created": list(run.created),
-            "removed": list(run.removed),
-            "folders": list(run.folders),
-            "findings": [dump_finding(finding) for finding in run.findings],
-        }
-        entry = self._run_folder(run.number) / "entry.json"
-        replace_file(entry, json.dumps(held, indent=1).encode())
+        replace_file(self._run_folder(run.number) / "entry.json", dump_run(run))
 
     # Recovering
 

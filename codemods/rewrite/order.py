@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from codemods.codemod import Codemod
-from codemods.model import Change, Finding
+from codemods.model import Change, Edit, Finding
 from codemods.project import Project
 from codemods.rewrite.again import met_again
 from codemods.rewrite.find import find
 from codemods.rewrite.plan import OVERLAPS, splice_all
+
+Meeting = tuple[Edit, Edit]
 
 
 @dataclass(frozen=True)
@@ -30,25 +32,33 @@ class Disagreement:
 
 
 def disagreements(change: Change, project: Project, codemods: Sequence[Codemod]) -> Iterator[Disagreement]:
-    """The pairs of a change's findings whose order matters, those included that had to wait for each other.
+    """For each two codemods the first of a change's findings whose order matters; also those that had to wait.
 
-    Only findings that meet are tried: their edits overlap, or begin at one point.
+    Only findings that meet are tried, and those that meet where others have met and agreed (at an import) are not.
     """
     waiting = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
+    named: set[frozenset[str]] = set()
+    agreed: set[Meeting] = set()
     for first, second in combinations([*change.applied, *waiting], 2):
-        if first.codemod != second.codemod and meet(first, second):
-            texts = in_turn(first, second, project, codemods), in_turn(second, first, project, codemods)
-            if texts[0] != texts[1]:
-                yield Disagreement(first, second)
+        names = frozenset((first.codemod, second.codemod))
+        if len(names) == 1 or names in named or (met := meetings(first, second)) <= agreed:
+            continue
+        if in_turn(first, second, project, codemods) == in_turn(second, first, project, codemods):
+            agreed |= met
+        else:
+            named.add(names)
+            yield Disagreement(first, second)
 
 
-def meet(first: Finding, second: Finding) -> bool:
-    """Whether two findings edit the same place, or add different lines at the same point."""
-    return first.clashes(second) or any(
-        mine.path == theirs.path and mine.span.start == theirs.span.start and mine != theirs
+def meetings(first: Finding, second: Finding) -> set[Meeting]:
+    """Where two findings edit the same place, or add different lines at the same point."""
+    return {
+        (mine, theirs)
         for mine in first.edits
         for theirs in second.edits
-    )
+        if mine.clashes(theirs)
+        or (mine.path == theirs.path and mine.span.start == theirs.span.start and mine != theirs)
+    }
 
 
 def in_turn(first: Finding, second: Finding, project: Project, codemods: Sequence[Codemod]) -> dict[str, bytes]:

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 
 from codemods.model import Change, FullgraphError
-from codemods.rewrite.journal import Journal, Run
+from codemods.rewrite.entry import Run
+from codemods.rewrite.journal import Journal
 from codemods.rewrite.merge import Conflict, merge
 from codemods.rewrite.needed import importers
 from codemods.source import decode
@@ -18,14 +19,16 @@ Step = tuple[str, bytes | None, bytes | None]
 class UndoConflictError(FullgraphError):
     """The undo would have to guess; nothing was changed."""
 
-    def __init__(self, conflicts: Sequence[Conflict]) -> None:
+    def __init__(self, conflicts: Sequence[Conflict], later: Sequence[int] = ()) -> None:
+        """`later` are runs of this tool that have written in the same files since."""
         self.conflicts = tuple(conflicts)
         edited = [str(one) for one in conflicts if not one.needed]
         said = [f"edited since at {', '.join(edited)}"] if edited else []
         said += [f"{one} would be removed, and {one.needed} imports it" for one in conflicts if one.needed]
         ways = {False: "writes both versions there", True: "leaves a file that would have to come or go as it is"}
         way = " and ".join(ways[is_whole] for is_whole in sorted({one.is_whole for one in conflicts}))
-        super().__init__(f"{'; '.join(said)}; nothing was changed. `--conflict markers` {way}")
+        first = f"`undo {' '.join(map(str, later))}` takes back what was fixed there since; " if later else ""
+        super().__init__(f"{'; '.join(said)}; nothing was changed. {first}`--conflict markers` {way}")
 
 
 def undone_findings(journal: Journal) -> dict[int, set[int]]:
@@ -78,10 +81,19 @@ def undo_what_can_be(journal: Journal, names: Sequence[str], markers: bool) -> t
         result[path] = current[path]
         conflicts.append(Conflict(path, needed=place))
     if conflicts and not markers:
-        raise UndoConflictError(conflicts)
+        raise UndoConflictError(conflicts, fixed_since(journal, names, {one.path for one in conflicts}))
     changed = {path: data for path, data in result.items() if data != current[path]}
     before = {path: current[path] for path in changed}
     return journal.write(Change(before, changed), "undo", tuple(names)), conflicts
+
+
+def fixed_since(journal: Journal, names: Sequence[str], paths: set[str]) -> list[int]:
+    """The later runs that wrote in these files and still stand, newest first."""
+    runs = journal.runs()
+    asked = {split_name(name)[0] for name in names}
+    later = [run for run in reversed(runs) if run.kind == "fix" and run.number > min(asked) and run.number not in asked]
+    gone = taken_back(runs)
+    return [r.number for r in later if paths & {*r.paths} and len(gone.get(r.number, ())) < len(r.findings)]
 
 
 def exact_names(journal: Journal, name: str) -> list[str]:

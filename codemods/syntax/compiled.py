@@ -164,13 +164,17 @@ def asks_to_compile(module: Module, node: ast.AST) -> bool:
 
 
 def target_of(module: Module, call: ast.Call) -> ast.AST | None:
-    """What a call compiles: the `x` of `torch.compile(x)` and `torch.compile(...)(x)`; `x.compile` of `x.compile()`."""
+    """What a call compiles: the `f` of `torch.compile(f)` and `torch.compile(...)(f)`; `f.compile` of `f.compile()`.
+
+    `torch.compile(f)(x)` calls what the inner call has compiled, and compiles nothing itself.
+    """
     dotted = module.resolve(call.func)
     if dotted == "torch.compile":
         named = [keyword.value for keyword in call.keywords if keyword.arg == "model"]
-        return next(iter([*call.args, *named]), None)
+        given = next(iter([*call.args, *named]), None)
+        return None if isinstance(given, ast.Constant) and given.value is None else given
     if isinstance(call.func, ast.Call) and asks_to_compile(module, call.func):
-        return call.args[0] if call.args else None
+        return call.args[0] if call.args and target_of(module, call.func) is None else None
     if dotted is None and isinstance(call.func, ast.Attribute) and call.func.attr == "compile":
         return call.func
     return None

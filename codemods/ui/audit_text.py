@@ -14,6 +14,11 @@ REMEDY = (
     "Only a copy outlives its step: `fullgraph fix --select clone_at_boundary` clones such outputs where they leave "
     "the compiled call. Marking the step keeps nothing alive."
 )
+GRADIENT_REMEDY = (
+    "A gradient lives in the buffers of the backward that made it, until the next step: set `.grad` to None before, or "
+    "allocate it before the first backward, which then adds to it. An optimizer that reads such gradients must not "
+    "begin a step of its own: it is compiled without CUDA graphs, or not at all."
+)
 MARK_REMEDY = "Move the mark: before the forward, and never between a forward and its backward."
 
 
@@ -64,16 +69,29 @@ def headline(hazard: Hazard) -> str:
     """Who holds it, or what happens to it."""
     if hazard.kind == "backward":
         freed = f"the mark at {spot(hazard.mark)}" if hazard.mark else f"the call at {spot(hazard.overwritten)}"
+        freed += f" (called at {spots(hazard.mark_callers)})" if hazard.mark and hazard.mark_callers else ""
         return f"{freed} frees what the backward of the call at {spot(hazard.made)} needs"
-    if hazard.kind == "input":
-        return "an output that is given to the call that overwrites it"
+    if hazard.kind in SENTENCES:
+        return SENTENCES[hazard.kind]
     if not hazard.holder or hazard.holder == hazard.path:
         return f"{hazard.kind} {hazard.path}"
     return f"{hazard.kind} {hazard.holder} ({hazard.path})"
 
 
+SENTENCES = {
+    "input": "an output that is given to the call that overwrites it",
+    "gradient": "a gradient that is used in a later step",
+    "returned": "an output that is returned after it was overwritten",
+    "expression": "an output in an expression that makes another call",
+}
+
+
 def lines_of(hazard: Hazard) -> Iterator[str]:
     yield f"made at {told(hazard.made)}"
+    if hazard.through:
+        yield f"  through {spots(hazard.through)}"
+    if hazard.callers:
+        yield f"  called at {spots(hazard.callers)}"
     if hazard.kept or hazard.kind not in ("input", "backward", "gradient", "returned", "expression"):
         yield f"kept at {told(hazard.kept)}"
     yield f"overwritten by the call at {told(hazard.overwritten)}" + (
@@ -87,6 +105,10 @@ def lines_of(hazard: Hazard) -> Iterator[str]:
 
 def told(place: Place | None) -> str:
     return f"{spot(place)} in {place.function}" if place else "a line that was not found"
+
+
+def spots(places: Sequence[Place]) -> str:
+    return ", ".join(map(spot, places))
 
 
 def spot(place: Place | None) -> str:
@@ -105,7 +127,10 @@ def tell_errors(errors: Sequence[RealError]) -> Iterator[Piece]:
 
 def tell_remedies(hazards: Sequence[Hazard]) -> Iterator[Piece]:
     marked = [hazard for hazard in hazards if hazard.kind == "backward" and hazard.mark]
+    gradients = [hazard for hazard in hazards if hazard.kind == "gradient"]
     if marked:
         yield from (BLANK, Paragraph(MARK_REMEDY))
-    if len(hazards) > len(marked):
+    if gradients:
+        yield from (BLANK, Paragraph(GRADIENT_REMEDY))
+    if len(hazards) > len(marked) + len(gradients):
         yield from (BLANK, Paragraph(REMEDY))

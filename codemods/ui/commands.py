@@ -14,7 +14,6 @@ import click
 from codemods.codemod import Codemod
 from codemods.model import Finding, FullgraphError, Safety
 from codemods.project import Project
-from codemods.registry import all_codemods
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.walk import Tree, plant_trees
@@ -23,6 +22,7 @@ from codemods.run import fix as fix_tree
 from codemods.ui.config import Config, choose_codemods, parse_options, read_config
 from codemods.ui.report import Report, shown_path
 from codemods.ui.terminal import ProgressLine, is_terminal, use_color
+from codemods.ui.tests_notices import fixed_without_tests, no_codemod_writes_tests
 from validate.model import ValidateError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRe
     is_interactive = request.form == "text" and is_terminal(sys.stdin) and is_terminal(sys.stdout)
     is_dry = diff or not (yes or is_interactive)
     report = Report(is_dry)
-    reviewer_of = accept_all(unsafe) if is_dry or yes else ask_a_person(request)
+    reviewer_of = accept_all(unsafe) if is_dry or yes else ask_a_person(request, report)
     try:
         with told(report):
             for job in jobs_for(request, report):
@@ -147,9 +147,13 @@ def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | N
 
     journal = None if report.is_dry else Journal(job.tree.root)
     look = job.scanner if report.is_dry else scanner
+    has_applied = False
     for done in fix_tree(job.tree, job.codemods, look, reviewer, writer_for(journal), settle):
         report.add_round(job.tree, done, reviewer.why_left)
         report.notices += map(str, done.disagreements)
+        has_applied = has_applied or bool(done.change.applied)
+    if not has_applied and any(codemod.tests for codemod in job.codemods):
+        report.notices += fixed_without_tests(job.tree.root, job.codemods)
 
 
 def say_stopped(report: Report) -> int:
@@ -160,12 +164,19 @@ def say_stopped(report: Report) -> int:
     return STOPPED
 
 
-def ask_a_person(request: Request) -> Callable[[Job], Chooser]:
+def ask_a_person(request: Request, report: Report) -> Callable[[Job], Chooser]:
+    """Where the program was observed, about what cost most first."""
     from codemods.ui.keys import Keys
+    from codemods.ui.observed_review import ByCost
     from codemods.ui.review import Review
 
     keys = Keys()
-    return lambda job: Review(use_color(request.color), keys, job.codemods)
+
+    def reviewer(job: Job) -> Chooser:
+        review = Review(use_color(request.color), keys, job.codemods)
+        return ByCost(review, report.observed) if report.observed else review
+
+    return reviewer
 
 
 def accept_all(unsafe: bool) -> Callable[[Job], Chooser]:
@@ -225,11 +236,6 @@ def jobs_for(request: Request, report: Report) -> Iterator[Job]:
             yield job
 
 
-def no_tests_notice() -> str:
-    able = [name for name, kind in all_codemods().items() if kind.writes_tests]
-    return f"--write-tests: no selected codemod writes tests; these do: {', '.join(able) or 'none'}"
-
-
 def job_for(request: Request, report: Report, tree: Tree, loaded: Sequence[type[Codemod]]) -> Job:
     """One project to look at. A run that was interrupted in it is finished or rolled back first."""
     config = read_config(tree.root)
@@ -245,7 +251,7 @@ def job_for(request: Request, report: Report, tree: Tree, loaded: Sequence[type[
     except FullgraphError as error:
         raise FullgraphError(f"{config.file}: {error}") from error
     if tests and not any(codemod.writes_tests for codemod in codemods):
-        report.add_notice(no_tests_notice())
+        report.add_notice(no_codemod_writes_tests())
     progress = ProgressLine(len(tree.targets), request.quiet)
     wanted = Filter(request.symbols, request.lines)
     return Job(tree, codemods, scanner_for(codemods, wanted, exclude, request.jobs, not request.no_cache, progress))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import tomllib
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from codemods.codemod import Codemod
 from codemods.registry import all_codemods, codemod_named
 from codemods.rewrite.diff import patch
+from codemods.rewrite.walk import SUFFIXES
 from codemods.ui.config import as_text
 from codemods.ui.terminal import paint, paint_patch, wrap
 
@@ -90,11 +92,22 @@ def example_text(name: str, color: bool) -> str:
 
 
 def side(case: Path, name: str) -> dict[str, bytes]:
+    """One side of a fixture. A single file `before.py` is the file `module.py` of a project of one."""
     tree = case / name
     if tree.is_dir():
-        return {file.relative_to(tree).as_posix(): file.read_bytes() for file in sorted(tree.rglob("*.py"))}
-    file = case / f"{name}.py"
-    return {"module.py": file.read_bytes()} if file.is_file() else {}
+        files = {file.relative_to(tree).as_posix(): file for file in sorted(tree.rglob("*")) if file.suffix in SUFFIXES}
+    else:
+        files = {f"module{file.suffix}": file for file in sorted(case.glob(f"{name}.*")) if file.suffix in SUFFIXES}
+    return {path: file.read_bytes() for path, file in {**files, **written(case, name)}.items()}
+
+
+def written(case: Path, name: str) -> dict[str, Path]:
+    """The files of `after` that are the same in another fixture of the codemod, which holds them."""
+    settings = case / "case.toml"
+    if name != "after" or not settings.is_file():
+        return {}
+    held = tomllib.loads(settings.read_text()).get("written", {})
+    return {path: case.parent / place for path, place in held.items()}
 
 
 def fixtures_folder() -> Path:

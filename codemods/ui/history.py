@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from codemods.model import FullgraphError
-from codemods.rewrite.journal import Journal, Run
+from codemods.rewrite.entry import Run
+from codemods.rewrite.journal import Journal
 from codemods.rewrite.merge import Conflict
 from codemods.rewrite.undo import is_in_force, undo_what_can_be, undone_findings
 from codemods.rewrite.walk import find_root

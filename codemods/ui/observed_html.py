@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from codemods.ui.observed_text import command_text, compiled_text, headline, place_of, recompiles_of, seconds
+from codemods.ui.observed_text import HEADS, command_text, compiled_text, headline, place_of, recompiles_of, seconds
 from codemods.ui.verdict_page.markup import Child, Html, element, escape, markup
 
 PAGE = Path(__file__).parent / "observed_page"
@@ -80,9 +80,8 @@ def counted(number: int) -> tuple[str, bool]:
 def overview(entries: Sequence[One]) -> Html:
     if not entries:
         return element("p", "Nothing was compiled.", class_="quiet")
-    heads = ("entry", "calls", "inputs", "graphs", "breaks", "recompiles", "compiling", "re-entries")
     rows = (overview_row(entry, number) for number, entry in enumerate(entries, 1))
-    head = element("thead", element("tr", (element("th", text, scope="col") for text in heads)))
+    head = element("thead", element("tr", (element("th", text, scope="col") for text in HEADS)))
     table = element("table", head, element("tbody", rows))
     return element("div", table, class_="entries-table", tabindex=0, role="region", aria_label="All entries")
 

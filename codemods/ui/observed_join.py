@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from codemods.model import FullgraphError
-from codemods.ui.report import Line, Report
+from codemods.model import Finding, FullgraphError
+from codemods.ui.observed_text import place_of
+from codemods.ui.observed_texts import Span, Texts, function_at
+from codemods.ui.report import FOUND, Line, Report
 from codemods.ui.report_text import count
 from codemods.ui.terminal import paint
 
@@ -22,8 +22,14 @@ MOST = 15
 """Places that a terminal shows."""
 
 RAN, NOT_RUN, UNKNOWN = "ran", "not run", "unknown"
-Span = tuple[int, int]
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SAID = {RAN: "ran, at no cost that was seen", UNKNOWN: "imported; whether it ran is known from Python 3.12 on"}
+NAME = re.compile(r"[A-Za-z_]\w*")
+GUARDS = [
+    re.compile(r"tensor '(.+?)' "),
+    re.compile(r"type\((.+)\) (?:is \S+ failed|changed)$"),
+    re.compile(r"(.+) (?:failed|is another object)$"),
+]
+"""How a guard names what it is about."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class Observation:
     @property
     def text(self) -> str:
         """`300 host reads here; 2 breaks here (GB0059)`"""
-        parts = list(self.parts()) or [{RAN: "ran, at no cost that was seen"}.get(self.status, self.status)]
+        parts = list(self.parts()) or [SAID.get(self.status, self.status)]
         return "; ".join(parts) + (" (the file has changed since)" if self.is_stale else "")
 
     def parts(self) -> Iterator[str]:
@@ -98,15 +104,34 @@ def read_observed(file: Path) -> dict[str, Any]:
 def join(report: Report, observed: Mapping[str, Any], is_all: bool) -> None:
     """Sort the report's findings by what they cost, and add what nobody has found. `is_all`: all codemods looked."""
     roots = {line.root for line in report.lines} or {Path.cwd()}
-    if observed["files"] and not any((root / name).is_file() for root in roots for name in observed["files"]):
+    if observed["files"] and not any(is_of(root, observed) for root in roots):
         report.add_notice("the observed program ran none of these files: the report is of another project, or moved")
         return
-    joined = [replace(line, observed=observe_line(line, observed)) for line in report.lines]
-    report.lines = sorted(joined, key=order_of)
+    texts = Texts(report.before)
+    report.lines = sort_lines(report.lines, observed, texts)
     report.unexplained = sorted(unexplained(report.lines, observed), key=lambda one: (-one.cost, one.file, one.line))
     report.unexplained_title = "observed, and no codemod knows it" if is_all else "observed, and no finding is about it"
-    for name in sorted(name for name in observed["files"] if any(is_stale(root, name, observed) for root in roots)):
+    stale = (name for name in observed["files"] if any(is_stale(root, name, observed, texts) for root in roots))
+    for name in sorted(stale):
         report.add_notice(f"{name} has changed since it was observed: its lines may be others now")
+
+
+def is_of(root: Path, observed: Mapping[str, Any]) -> bool:
+    """Whether the program ran any file of this project."""
+    return any((root / name).is_file() for name in observed["files"])
+
+
+def sort_findings(findings: Sequence[Finding], root: Path, observed: Mapping[str, Any]) -> list[Finding]:
+    """What cost most first, as a report has it."""
+    if not is_of(root, observed):
+        return list(findings)
+    lines = [Line(root, "", finding, FOUND) for finding in findings]
+    return [line.finding for line in sort_lines(lines, observed, Texts({}))]
+
+
+def sort_lines(lines: Iterable[Line], observed: Mapping[str, Any], texts: Texts) -> list[Line]:
+    joined = [replace(line, observed=observe_line(line, observed, texts)) for line in lines]
+    return sorted(joined, key=order_of)
 
 
 def order_of(line: Line) -> tuple[int, float]:
@@ -117,11 +142,12 @@ def order_of(line: Line) -> tuple[int, float]:
     return {NOT_RUN: 3, UNKNOWN: 2, RAN: 1}[seen.status] if not seen.cost else 0, -seen.cost
 
 
-def observe_line(line: Line, observed: Mapping[str, Any]) -> Observation:
+def observe_line(line: Line, observed: Mapping[str, Any], texts: Texts) -> Observation:
     finding = line.finding
     first, last = finding.line, max(finding.last_line, finding.line)
-    functions = functions_in(line.root / finding.path)
-    own = function_at(functions, first)
+    file = line.root / finding.path
+    own = function_at(texts.functions(file), first)
+    names = set(NAME.findall(texts.lines(file, first, last)))
 
     def is_here(one: Mapping[str, Any]) -> bool:
         return bool(one["file"] == finding.path and first <= one["line"] <= last)
@@ -130,7 +156,8 @@ def observe_line(line: Line, observed: Mapping[str, Any]) -> Observation:
         return one["file"] == finding.path and own is not None and own[0] <= one["line"] <= own[1]
 
     breaks = [(one, entry) for entry in observed["entries"] for one in entry["breaks"] if is_here(one)]
-    recompiles = [one for entry in observed["entries"] for one in entry["recompiles"] if is_around(one)]
+    again = [one for entry in observed["entries"] for one in entry["recompiles"] if is_around(one)]
+    recompiles = [one for one in again if names & names_in(one["guard"])]
     reads = sum(one["count"] for one in observed["reads"] if is_here(one))
     compiled = [entry for entry in observed["entries"] if any(map(is_here, entry["compiled_at"]))]
     seen = Observation(
@@ -139,10 +166,16 @@ def observe_line(line: Line, observed: Mapping[str, Any]) -> Observation:
         breaks=tuple(one for one, _ in breaks),
         recompiles=tuple(recompiles),
         entries=(*compiled, *(one for one in observed["entries"] if one not in compiled and is_around(one))),
-        is_stale=is_stale(line.root, finding.path, observed),
+        is_stale=is_stale(line.root, finding.path, observed, texts),
         cost=cost_of(reads, breaks, [*recompiles, *(one for entry in compiled for one in entry["recompiles"])]),
     )
     return replace(seen, status=RAN) if seen.cost or any(entry["calls"] for entry in seen.entries) else seen
+
+
+def names_in(guard: str) -> set[str]:
+    """`{"k"}` for `self.k == 3 failed`, `{"x"}` for `tensor 'x' size mismatch at index 0`; none for a sentence."""
+    about = next((match[1] for match in (pattern.match(guard) for pattern in GUARDS) if match), "")
+    return {name.rpartition(".")[2] for name in re.findall(r"[A-Za-z_][\w.]*", about)} - {"len", "self", "is", "not"}
 
 
 def entry_text(entry: Mapping[str, Any]) -> str:
@@ -166,9 +199,9 @@ def status_of(path: str, own: Span | None, observed: Mapping[str, Any]) -> str:
         return NOT_RUN if observed["files"] else UNKNOWN
     if own is None:
         return RAN
-    if file.get("ran") is None:
-        return UNKNOWN
-    return RAN if own[0] in file["ran"] else NOT_RUN
+    if own[0] in file.get("ran", ()):
+        return RAN
+    return NOT_RUN if file.get("is_all") else UNKNOWN
 
 
 def unexplained(lines: Sequence[Line], observed: Mapping[str, Any]) -> Iterator[Place]:
@@ -193,7 +226,7 @@ def unexplained(lines: Sequence[Line], observed: Mapping[str, Any]) -> Iterator[
 
 def unexplained_text(report: Report, color: bool) -> str:
     """The section below the findings: the dearest places, and how many more there are."""
-    told = [f"  {one.file}:{one.line}: {one.text}" for one in report.unexplained[:MOST]]
+    told = [f"  {place_of(one.as_json())}: {one.text}" for one in report.unexplained[:MOST]]
     more = len(report.unexplained) - MOST
     told += [f"  ... and {more} more; --format json has all"] if more > 0 else []
     return "\n".join([paint(f"{report.unexplained_title}:", color, bold=True), *told])
@@ -203,38 +236,7 @@ def lines_of(line: Line) -> range:
     return range(line.finding.line, max(line.finding.last_line, line.finding.line) + 1)
 
 
-# Files
-
-
-def is_stale(root: Path, path: str, observed: Mapping[str, Any]) -> bool:
+def is_stale(root: Path, path: str, observed: Mapping[str, Any], texts: Texts) -> bool:
     """Whether the file holds another text than when it ran."""
     file = observed["files"].get(path)
-    return file is not None and hash_of(root / path) not in ("", file.get("sha256"))
-
-
-@lru_cache(maxsize=4096)
-def hash_of(file: Path) -> str:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError:
-        return ""
-
-
-@lru_cache(maxsize=256)
-def functions_in(file: Path) -> list[Span]:
-    """First and last line of every function; as Python counts, it begins with its decorators."""
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return []
-    return [
-        (min([node.lineno, *(one.lineno for one in node.decorator_list)]), node.end_lineno or node.lineno)
-        for node in ast.walk(tree)
-        if isinstance(node, DEFINITIONS)
-    ]
-
-
-def function_at(functions: Iterable[Span], line: int) -> Span | None:
-    """The innermost function around a line."""
-    around = [one for one in functions if one[0] <= line <= one[1]]
-    return max(around, default=None)
+    return file is not None and texts.digest(root / path) not in ("", file.get("sha256"))

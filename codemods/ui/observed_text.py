@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from codemods.ui.layout import Entry, Paragraph, Piece, lay_out
+from codemods.ui.layout import GAP, Entry, Paragraph, Piece, lay_out
 from codemods.ui.report_text import count
+from codemods.ui.terminal import READABLE
 
 BLANK = Paragraph()
+HEADS = ("entry", "calls", "inputs", "graphs", "breaks", "recompiles", "compiling", "re-entries")
+NARROWEST_NAME = 14
+INSTALLED = re.compile(r".*[/\\](?:site|dist)-packages[/\\]")
 MOST = 12
 """Entries of one list that a terminal shows; the page has all of them."""
 
@@ -21,16 +26,16 @@ One = Mapping[str, Any]
 
 
 def observed_text(report: Report, color: bool, width: int) -> str:
-    return lay_out(tell(report), color, width)
+    return lay_out(tell(report, width), color, width)
 
 
-def tell(report: Report) -> Iterator[Piece]:
+def tell(report: Report, width: int) -> Iterator[Piece]:
     yield BLANK
     yield Paragraph(headline(report), style={"bold": True})
     yield Paragraph(where(report))
     if report["entries"]:
         yield BLANK
-        yield table(report["entries"])
+        yield from table(report["entries"], min(width, READABLE))
     for entry in report["entries"]:
         yield from tell_entry(entry)
     yield from tell_reads(report["reads"])
@@ -58,9 +63,19 @@ def where(report: Report) -> str:
     return f"Ran on {report['device']}, torch {report['torch']}, Python {report['python']}{told}."
 
 
-def table(entries: Sequence[One]) -> list[Entry]:
-    heads = ("entry", "calls", "inputs", "graphs", "breaks", "recompiles", "compiling", "re-entries")
-    return [Entry(heads, {"dim": True}), *(Entry(row_of(entry), style_of(entry)) for entry in entries)]
+def table(entries: Sequence[One], width: int) -> Iterator[Piece]:
+    """Every entry in a row, of a long name its end; where that is too wide, each in a sentence."""
+    shown = len(HEADS) if any(entry["reentries"] for entry in entries) else len(HEADS) - 1
+    heads, *rows = (row[:shown] for row in [HEADS, *map(row_of, entries)])
+    room = width - sum(max(map(len, column)) + len(GAP) for column in list(zip(heads, *rows, strict=True))[1:])
+    if room >= NARROWEST_NAME:
+        cells = [(name if len(name) <= room else f"...{name[3 - room :]}", *numbers) for name, *numbers in rows]
+        styled = zip(cells, map(style_of, entries), strict=True)
+        yield [Entry(heads, {"dim": True}), *(Entry(row, style) for row, style in styled)]
+        return
+    for name, *numbers in rows:
+        told = ", ".join(f"{head} {number}" for head, number in zip(heads[1:], numbers, strict=True))
+        yield Paragraph(f"{name}: {told}")
 
 
 def row_of(entry: One) -> tuple[str, ...]:
@@ -156,7 +171,8 @@ def tell_list(title: str, entries: Sequence[Sequence[Piece]], color: str = "") -
 
 
 def place_of(one: One) -> str:
-    return f"{one['file']}:{one['line']}" if one["file"] else "a place without a file"
+    """As people write it; what is installed by the name of its package."""
+    return f"{INSTALLED.sub('', one['file'])}:{one['line']}" if one["file"] else "a place without a file"
 
 
 def times(number: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import click
 
@@ -126,7 +126,18 @@ class Review:
             click.echo(paint(wrap(f"unsafe: {finding.caveat}"), color, fg="yellow", bold=True))
         for note in (*finding.notes, *self._rivals(finding)):
             click.echo(wrap(f"note: {note}"))
-        click.echo(paint_patch(finding_patch(finding, project), color), nl=False)
+        self._show_patch(finding, project)
+
+    def _show_patch(self, finding: Finding, project: Project) -> None:
+        """New files first, the change itself next to the question. A file that was accepted above is only named."""
+        accepted = {edit for other in self._accepted() for edit in other.edits}
+        new = [edit for edit in finding.edits if edit.creates]
+        if known := sorted(edit.path for edit in new if edit in accepted):
+            click.echo(wrap(f"new, as above: {', '.join(known)}"))
+        fresh = [edit for edit in new if edit not in accepted]
+        for edits in (fresh, [edit for edit in finding.edits if not edit.creates]):
+            part = replace(finding, edits=tuple(edits))
+            click.echo(paint_patch(finding_patch(part, project), self.color), nl=False)
 
     def _count(self) -> str:
         return f"{len(self.answers) + 1}/{len(self.queue)}"

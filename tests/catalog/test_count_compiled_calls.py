@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from codemods.topics.compiled_calls.counter import COUNTER, ENVIRONMENT, counter_text
+from codemods.topics.gates.gate_text import gate_text
 from tests.cases import FIXTURES, Case
 from validate.worker.graphs.counting import watching
 
@@ -246,15 +247,86 @@ def test_calls_in_another_compiled_region_are_not_counted_and_break_nothing(coun
 
 
 @both_forms
-def test_a_module_is_counted_once_however_often_it_is_compiled(counter: Any, form: str) -> None:
+def test_a_module_is_counted_once_however_often_that_is_asked(counter: Any, form: str) -> None:
     net = compiled_net(counter, form)
-    if form == "in place":
-        net.compile(backend="eager")
     assert counter.counted("again", net) is net
     net(X)
     assert counter.compiled_calls.as_dict() == {
         "net": {"train, grad": {"calls": 1, "reentered": 0, "inputs": {"float32[2, 4]": 1}}}
     }
+
+
+def test_a_module_that_is_compiled_anew_in_place_can_be_counted_anew(counter: Any) -> None:
+    net = compiled_net(counter, "in place")
+    net.compile(backend="eager")
+    counter.counted("again", counter.counted("again", net))(X)
+    assert {name: held["train, grad"]["calls"] for name, held in counter.compiled_calls.as_dict().items()} == {
+        "again": 1
+    }
+
+
+def test_counting_makes_no_class_that_others_could_see(counter: Any) -> None:
+    made = []
+
+    class Registered(nn.Module):
+        def __init_subclass__(cls, *, name: str) -> None:
+            made.append(name)
+
+    class Shift(Registered, name="shift"):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    net = Shift()
+    net.compile(backend="eager")
+    assert type(counter.counted("net", net)) is Shift
+    net(X)
+    assert made == ["shift"]
+    assert counter.compiled_calls.as_dict()["net"]["train, grad"]["calls"] == 1
+
+
+def test_a_module_that_is_not_compiled_stays_as_it_is(counter: Any) -> None:
+    net = counter.counted("net", Net())
+    net(X)
+    assert not net._forward_hooks
+    assert counter.compiled_calls.as_dict() == {}
+
+
+def test_a_graph_that_passes_through_without_gradients_is_not_waited_for(counter: Any) -> None:
+    run = counter.counted("run", torch.compile(lambda x, state: (x + 1, state), backend="eager"))
+    state = torch.ones(4, requires_grad=True) * 2
+    with torch.no_grad():
+        kept = [run(X, state), run(X, state=state)]
+    assert kept[0][1] is state
+    assert reentered(counter, "run") == 0
+
+
+def test_an_input_changed_in_place_waits_for_its_backward(counter: Any) -> None:
+    weight = torch.ones(4, requires_grad=True)
+    run = counter.counted("run", torch.compile(lambda x: x.mul_(weight), backend="eager"))
+    kept = [run(X.clone()), run(X.clone())]
+    assert len(kept) == 2
+    assert reentered(counter, "run") == 1
+
+
+def test_around_a_gate_every_call_is_counted_with_the_phase_of_its_module(
+    counter: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = load("compile_gate", gate_text(100))
+    net, attempts = Net(), []
+
+    def fail(graph: Any, inputs: Any) -> Any:
+        attempts.append(graph)
+        raise RuntimeError("planted")
+
+    run = counter.counted("run", gate.gated("COMPILE_RUN", torch.compile(net.forward, backend=fail)))
+    run(X)
+    net.eval()
+    run(X)
+    monkeypatch.setenv("COMPILE_RUN", "0")
+    run(X)
+    assert len(attempts) == 1
+    counts = counter.compiled_calls.as_dict()["run"]
+    assert {phase: held["calls"] for phase, held in counts.items()} == {"train, grad": 1, "eval, grad": 2}
 
 
 def graphs_of(counter: Any, form: str, on: bool) -> tuple[list[str], list[Any]]:

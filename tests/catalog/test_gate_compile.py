@@ -194,7 +194,7 @@ def test_the_tests_that_it_writes_pass(tmp_path: Path) -> None:
         (tmp_path / path).write_bytes(raw)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
-    assert "3 passed" in done.stdout, done.stdout
+    assert "6 passed" in done.stdout, done.stdout
 
 
 def test_the_tests_that_it_writes_can_fail(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_the_tests_that_it_writes_can_fail(tmp_path: Path) -> None:
         (tmp_path / path).write_bytes(broken)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
-    assert "2 failed, 1 passed" in done.stdout, done.stdout
+    assert "2 failed, 4 passed" in done.stdout, done.stdout
 
 
 def test_it_runs_only_when_it_is_selected_by_name() -> None:

@@ -13,8 +13,9 @@ from typing import Any
 from codemods.codemod import Codemod
 from codemods.model import Change, Edit, Finding, Span
 from codemods.project import Project
+from codemods.rewrite.entry import Run
 from codemods.rewrite.find import FileResult
-from codemods.rewrite.journal import FOLDER, Journal, Run
+from codemods.rewrite.journal import FOLDER, Journal
 from codemods.rewrite.plan import plan
 from codemods.rewrite.scan import scan
 from codemods.rewrite.walk import plant_trees

@@ -100,6 +100,28 @@ def test_whatever_stands_at_the_path_is_another_file(root: Path, kind: str) -> N
         Project(root, []).new_file("x.py", "")
 
 
+def test_a_file_in_the_place_of_a_folder_is_in_the_way(root: Path) -> None:
+    write_files(root, {"tests": b"no folder\n"})
+    with pytest.raises(Unsure, match=r"tests:1: tests/unit/test_a\.py would have to be created"):
+        Project(root, []).new_file("tests/unit/test_a.py", "")
+
+
+def test_a_name_in_other_letter_case_is_in_the_way(root: Path) -> None:
+    files = {"pkg/Steps.py": b"mine\n"}
+    with pytest.raises(Unsure, match=r"pkg/Steps\.py:1: pkg/steps\.py would have to be created"):
+        Project(root, files, files).new_file("pkg/steps.py", "x = 1\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "newline"),
+    [("crlf/new.py", "\r\n"), ("crlf/in/ner/new.py", "\r\n"), ("lf/new.py", "\n"), ("tests/new.py", "\n")],
+)
+def test_lines_end_as_in_the_files_around(root: Path, path: str, newline: str) -> None:
+    files = {"a.py": b"1\n", "crlf/__init__.py": b"", "crlf/b.py": b"1\r\n2\n", "lf/c.py": b"1\n"}
+    (edit,) = Project(root, files, files).new_file(path, "x = 1\ny = 2\n")
+    assert edit.new_text == f"x = 1{newline}y = 2{newline}"
+
+
 def test_of_two_texts_for_one_file_the_first_is_taken(root: Path) -> None:
     write_files(root, OLD)
     one, other = BorrowHelper(), BorrowOther()
@@ -668,6 +690,17 @@ def test_git_applies_a_patch_that_creates_a_file_and_takes_it_back(root: Path, p
     assert (root / "a.py").read_bytes() == b"a\n"
 
 
+def test_git_applies_it_in_a_project_below_the_root_of_the_repository(root: Path) -> None:
+    subprocess.run(["git", "init", "-q", root], check=True)
+    inner = root / "apps/web"
+    write_files(inner, {"pkg/a.py": b"a\n"})
+    text = patch({"pkg/a.py": b"a\n", "pkg/new.py": None}, {"pkg/a.py": b"A\n", "pkg/new.py": b"new\n"})
+    git_apply(inner, text)
+    assert (inner / "pkg/new.py").read_bytes() == b"new\n"
+    git_apply(inner, text, "-R")
+    assert not (inner / "pkg/new.py").exists()
+
+
 def test_git_applies_a_patch_that_removes_a_file(root: Path) -> None:
     write_files(root, {"a.py": b"a\n", "empty.py": b""})
     git_apply(root, patch({"a.py": b"a\n", "empty.py": b""}, {"a.py": None, "empty.py": None}))
@@ -686,4 +719,4 @@ def test_a_new_file_may_be_changed_or_taken_out_of_an_edited_patch() -> None:
     before: dict[str, bytes | None] = {"a.py": b"a\n", "new.py": None}
     text = patch(before, {"a.py": b"A\n", "new.py": b"one\ntwo\n"})
     assert apply_patch(before, text.replace(b"+two\n", b"+2\n"))["new.py"] == b"one\n2\n"
-    assert apply_patch(before, text[: text.index(b"diff --git")])["new.py"] is None
+    assert apply_patch(before, text[: text.index(b"--- /dev/null")])["new.py"] is None

@@ -57,6 +57,14 @@ def test_two_that_add_different_lines_at_one_point_are_named() -> None:
     assert named("x = 1\n", LineAbove(), OtherLineAbove()) == [("line_above", "other_line_above")]
 
 
+def test_two_that_disagree_in_many_places_are_named_once() -> None:
+    assert named("x = old()\ny = old()\nz = old()\n", SwapCall(), RenameOld()) == [("rename_old", "swap_call")]
+
+
+def test_two_that_agree_at_one_place_are_tried_at_the_next() -> None:
+    assert named("x = nest(old())\ny = old()\n", SwapCall(), UnwrapNest(), RenameOld()) == [("rename_old", "swap_call")]
+
+
 def test_one_inside_the_other_ends_in_the_same_text() -> None:
     assert named("x = nest(old())\n", SwapCall(), UnwrapNest()) == []
 

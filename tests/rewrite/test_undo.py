@@ -99,6 +99,19 @@ def test_a_collision_changes_nothing_and_names_the_lines(root: Path) -> None:
     assert len(Journal(root).runs()) == 1
 
 
+def test_a_collision_with_a_later_run_names_that_run(root: Path) -> None:
+    write_files(root, {"a.py": "x = nest(old())\n", "b.py": "x = nest(1)\n"})
+    write(root, SwapCall())
+    write(root, UnwrapNest())
+    with pytest.raises(
+        UndoConflictError, match=r"nothing was changed\. `undo 2` takes back what was fixed there since"
+    ):
+        back(root, "1")
+    back(root, "2.1")
+    back(root, "1")
+    assert read(root) == "x = nest(old())\n"
+
+
 def test_markers_show_both_versions_and_can_be_undone(root: Path) -> None:
     write_files(root, {"a.py": TEXT})
     write(root, SwapCall())

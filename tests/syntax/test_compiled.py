@@ -139,3 +139,14 @@ def test_nothing_is_followed_for_a_function_that_nobody_names() -> None:
     project = project_of(a=f"{HEAD}def step(): ...\nfast = torch.compile(step)\n", b="def stats(): ...\n")
     assert reached(project, "b.py", "stats") == []
     assert "calls" not in vars(compiled_code(project))
+
+
+def test_what_is_passed_to_compiled_code_is_not_compiled() -> None:
+    project = project_of(a=f"{HEAD}def step(x): ...\ndef given(): ...\ntorch.compile(step)(given)\n")
+    begins = [ast.unparse(node).partition("(")[0] for (_, node), _ in compiled_code(project).begins]
+    assert begins == ["def step"]
+
+
+def test_none_stands_for_a_function_that_comes_later() -> None:
+    project = project_of(a=f"{HEAD}{STATS}fast = torch.compile(None, fullgraph=True)(step)\n")
+    assert reached(project, "a.py", "stats") == ["a.py:5 True"]

@@ -87,11 +87,14 @@ HELD = Hazard(
     path="self.scores",
     tensor="float32 [3, 2]",
     made=Place("net.py", 4, "step"),
+    through=(),
+    callers=(),
     kept=Place("net.py", 5, "step"),
     overwritten=Place("net.py", 4, "step"),
     used=None,
     used_by="",
     mark=None,
+    mark_callers=(),
     pending=False,
     case="case 2",
     count=3,
@@ -125,6 +128,19 @@ def test_a_mark_before_a_backward_is_told_with_both_lines_and_its_own_remedy() -
     told = words(MARKED)
     assert "the mark at net.py:7 frees what the backward of the call at net.py:4 needs" in told
     assert "Move the mark" in told
+    assert "clone_at_boundary" not in told
+
+
+def test_a_wrapper_and_the_lines_above_are_told_with_the_line_that_made_it() -> None:
+    gated = replace(HELD, through=(Place("gate.py", 70, "run"),), callers=(Place("train.py", 8, "fit"),))
+    assert "made at net.py:4 in step through gate.py:70 called at train.py:8" in words(gated)
+    marked = replace(MARKED, mark_callers=(Place("train.py", 8, "fit"),))
+    assert "the mark at net.py:7 (called at train.py:8) frees" in words(marked)
+
+
+def test_a_gradient_has_a_remedy_of_its_own() -> None:
+    told = words(replace(HELD, kind="gradient", holder="a gradient", path="a gradient", used_by="add_"))
+    assert "set `.grad` to None" in told
     assert "clone_at_boundary" not in told
 
 

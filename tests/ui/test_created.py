@@ -122,10 +122,18 @@ def test_the_review_shows_the_new_file_as_part_of_the_finding(root: Path) -> Non
     terminal = Terminal(root, "fix", "--codemod", "own.py", "--select", "use_helper", "--write-tests", "pkg")
     terminal.answer("y", "n")
     assert terminal.end() == 1
-    assert terminal.screen.count("+++ b/tests/test_helping.py") == 2
-    assert terminal.screen.count("--- /dev/null") == 4
+    assert terminal.screen.count("+++ b/tests/test_helping.py") == 1
+    assert terminal.screen.index("+++ b/tests/test_helping.py") < terminal.screen.index("+++ b/pkg/a.py")
+    assert terminal.screen.count(f"new, as above: {HELPER}, tests/test_helping.py") == 1
     assert (root / "tests/test_helping.py").is_file()
     assert "return slow(x) * 2" in (root / "pkg/a.py").read_text()
+
+
+def test_a_new_file_that_was_declined_is_shown_again(root: Path) -> None:
+    terminal = Terminal(root, "fix", "--codemod", "own.py", "--select", "use_helper", "pkg")
+    terminal.answer("n", "n")
+    terminal.end()
+    assert terminal.screen.count(f"+++ b/{HELPER}") == 2
 
 
 def test_the_new_file_can_be_edited_in_the_review(root: Path) -> None:
@@ -185,6 +193,16 @@ def test_codemods_that_write_no_tests_are_told_once(root: Path) -> None:
     told = run(root, "fix", "pkg", "--diff", "--write-tests", "--select", "hoist_autocast", own=False)
     assert told.err.count("--write-tests: no selected codemod writes tests") == 1
     assert "no selected codemod" not in run(root, "fix", "pkg", "--diff", "--write-tests").err
+
+
+def test_what_was_fixed_without_tests_is_told(root: Path) -> None:
+    run(root, "fix", "pkg", "--yes")
+    told = run(root, "fix", "pkg", "--yes", "--write-tests")
+    assert "run 1 has fixed without; `fullgraph undo 1` and fix again with --write-tests" in told.err
+    assert "has fixed without" not in run(root, "fix", "pkg", "--yes").err
+    run(root, "undo")
+    assert "has fixed without" not in run(root, "fix", "pkg", "--yes", "--write-tests").err
+    assert "has fixed without" not in run(root, "fix", "pkg", "--yes", "--write-tests").err
 
 
 def test_an_excluded_tests_folder_still_gets_the_test(root: Path) -> None:

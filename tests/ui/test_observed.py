@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ import pytest
 
 from codemods.ui.observed import words_of
 from codemods.ui.observed_html import observed_html
+from codemods.ui.observed_join import names_in
 from codemods.ui.observed_text import observed_text
 from tests.ui.browser import Browser, find_chromium
-from tests.ui.running import FILES, run
+from tests.ui.running import FILES, PROMPT, Terminal, run
 from validate.observe import FORMAT, SCHEMA
 
 THING = "pkg/a.py"
@@ -76,7 +78,7 @@ def report(**changes: Any) -> dict[str, Any]:
         "processes": [{"argv": ["train.py"], "rank": "", "is_forked": False, "is_whole": True, "calls": 300}],
         "entries": [],
         "reads": [],
-        "files": {name: {"sha256": digest(FILES[name]), "ran": lines} for name, lines in ran.items()},
+        "files": {name: {"sha256": digest(FILES[name]), "ran": lines, "is_all": True} for name, lines in ran.items()},
         "notices": [],
         **changes,
     }
@@ -114,8 +116,10 @@ def test_what_cost_comes_first_and_what_did_not_run_last(project: Path) -> None:
 
 
 def test_a_recompile_costs_more_than_a_few_reads(project: Path) -> None:
+    """It is about the line that has the name in the guard, and not about the others of the function."""
     found = findings(project, reads=[read_at(2, 50)], entries=[entry(recompiles=[recompile(7)])])
-    assert [one["symbol"] for one in found][:4] == ["Thing.run", "Thing.run", "Thing.run", "one"]
+    assert places(found)[:2] == ["pkg/a.py:10", "pkg/a.py:2"]
+    assert [one["observed"]["recompiles"] for one in found if one["symbol"] == "Thing.run"] == [4, 0, 0]
 
 
 def test_a_finding_says_what_was_observed_of_it(project: Path) -> None:
@@ -136,19 +140,21 @@ def test_a_finding_where_something_is_compiled_is_about_that_entry(project: Path
 
 
 def test_numbers_are_in_the_json(project: Path) -> None:
-    first = findings(project, entries=[entry(breaks=[break_at(9)], recompiles=[recompile(7)])], reads=[read_at(9, 5)])[
-        0
-    ]
-    seen = first["observed"]
+    entries = [entry(breaks=[break_at(9)], recompiles=[recompile(7, "len(item) == 3 failed")])]
+    seen = findings(project, entries=entries, reads=[read_at(9, 5)])[0]["observed"]
     assert (seen["host_reads"], seen["breaks"], seen["break_ids"], seen["recompiles"]) == (5, 2, ["GB0059"], 4)
     assert seen["entries"] == [{"name": "Thing.run", "calls": 300, "graphs": 2, "reentries": 0}]
-    assert "compiled again 4 times, first because items == 3 failed" in seen["text"]
+    assert "compiled again 4 times, first because len(item) == 3 failed" in seen["text"]
 
 
 def test_a_function_of_which_nothing_is_known_is_not_said_to_be_idle(project: Path) -> None:
-    files = {"pkg/a.py": {"sha256": digest(FILES["pkg/a.py"]), "ran": None}}
-    statuses = {one["path"]: one["observed"]["status"] for one in findings(project, files=files)}
-    assert statuses == {"pkg/a.py": "unknown", "pkg/b.py": "not run", "pkg/c.py": "not run"}
+    files = {"pkg/a.py": {"sha256": digest(FILES["pkg/a.py"]), "ran": [1], "is_all": False}}
+    found = findings(project, files=files)
+    statuses = {one["symbol"]: one["observed"]["status"] for one in found}
+    assert statuses == {"one": "ran", "Thing.run": "unknown", "two": "not run", "shared": "not run"}
+    assert {"imported; whether it ran is known from Python 3.12 on"} == {
+        one["observed"]["text"] for one in found if one["symbol"] == "Thing.run"
+    }
 
 
 def test_without_a_report_nothing_is_said(project: Path) -> None:
@@ -159,6 +165,16 @@ def test_fix_says_it_too(project: Path) -> None:
     done = run(project, "fix", "--yes", "--observed", observed(project, reads=[read_at(2, 300)]))
     assert "observed: 300 host reads here" in done.out
     assert "fast()" in (project / "pkg/a.py").read_text()
+    assert "changed since" not in done.out + done.err
+
+
+def test_a_review_asks_first_about_what_cost_most(project: Path) -> None:
+    told = observed(project, reads=[read_at(11, 300), read_at(2, 5)])
+    terminal = Terminal(project, "fix", "--select", "call_fast", "--observed", told)
+    terminal.answer("n", "n", "q")
+    terminal.end()
+    asked = [place[0] for part in terminal.screen.split(PROMPT)[:3] if (place := re.findall(r"\) (pkg/\S+):", part))]
+    assert asked == ["pkg/a.py:11", "pkg/a.py:2", "pkg/a.py:9"]
 
 
 # What no finding is about
@@ -177,16 +193,12 @@ def test_of_a_selection_only_findings_are_spoken_of(project: Path) -> None:
     assert "observed, and no finding is about it:" in out
 
 
-def test_a_recompile_that_a_finding_explains_is_not_listed_again(project: Path) -> None:
-    done = run(
-        project,
-        "check",
-        "--format",
-        "json",
-        "--observed",
-        observed(project, entries=[entry(recompiles=[recompile(7)])]),
-    )
-    assert json.loads(done.out)["observed"] == []
+def test_a_recompile_is_listed_unless_a_finding_has_the_name_in_its_guard(project: Path) -> None:
+    guards = ["items == 3 failed", "self.k == 3 failed", "tensor 'x' size mismatch at index 0. expected 2, actual 3"]
+    entries = [entry(recompiles=[recompile(7, guard) for guard in guards])]
+    done = run(project, "check", "--format", "json", "--observed", observed(project, entries=entries))
+    listed = [one["text"] for one in json.loads(done.out)["observed"]]
+    assert listed == [f"Thing.run was compiled again 4 times: {guard}" for guard in guards[1:]]
 
 
 # Reports that do not fit
@@ -205,6 +217,22 @@ def test_a_report_of_other_files_is_said_to_be_one(project: Path) -> None:
     done = run(project, "check", "--observed", observed(project, files={"other.py": {"sha256": "", "ran": []}}))
     assert "the report is of another project" in done.err
     assert "not run" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("guard", "names"),
+    [
+        ("self.net.k == 3 failed", {"k"}),
+        ("len(items) == 3 failed", {"items"}),
+        ("type(self.k) is builtins.int failed", {"k"}),
+        ("G['cfg'] is another object", {"G", "cfg"}),
+        ("tensor 'kwargs['ids']' size mismatch at index 1. expected 8, actual 9", {"kwargs", "ids"}),
+        ("GLOBAL_STATE changed: grad_mode", set()),
+        ("Unexpected recompilation: runtime guards failed even though they passed", set()),
+    ],
+)
+def test_a_guard_names_what_it_is_about(guard: str, names: set[str]) -> None:
+    assert names_in(guard) == names
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "fullgraph observed", "schema": 99}'])
@@ -246,6 +274,22 @@ def test_the_text_says_what_matters_of_an_entry() -> None:
     assert "pkg/a.py:9 in Thing.run (GB0059), 2 times: Unsupported call: slow" in text
     assert "Thing.run (pkg/a.py:7), 4 times: items == 3 failed" in text
     assert "... and 7 more; --html PAGE.html shows all" in text
+
+
+def test_a_table_that_is_too_wide_becomes_sentences() -> None:
+    text = " ".join(observed_text(FULL, False, 60).split())
+    assert "Thing.run: calls 300, inputs 2, graphs 2, breaks 2, recompiles 4, compiling 3.2 s, re-entries 3" in text
+
+
+def test_of_a_name_that_is_too_long_a_row_has_the_end() -> None:
+    long = entry(name="Controller.make_the_policy.<lambda>", compiled_at=[])
+    rows = observed_text(report(entries=[long, entry(name="f")]), False, 80).splitlines()
+    assert any(row.startswith("...ake_the_policy.<lambda>    300") for row in rows), rows
+
+
+def test_what_is_installed_goes_by_the_name_of_its_package() -> None:
+    far = entry(file="/home/me/.venv/lib/python3.12/site-packages/vit/net.py")
+    assert "Thing.run (vit/net.py:7), compiled at" in observed_text(report(entries=[far]), False, 100)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])

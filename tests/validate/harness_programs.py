@@ -163,6 +163,37 @@ class Outlet(nn.Module):
         return self.body(x)
 
 
+class Spillway(nn.Module):
+    """Takes the first size by position only."""
+
+    def __init__(self, fall: int, /, lanes: int = 2):
+        super().__init__()
+        self.body = nn.Linear(fall, lanes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.body(x)
+
+
+@dataclass
+class DamConfig:
+    days: int
+    slope: float = 0.5
+
+
+class Dam(nn.Module):
+    """Reads a config of which nothing is written in its signature."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.body = nn.Linear(config.days, 2)
+        self.slope = config.slope
+        if hasattr(config, "lining"):
+            self.lining = nn.Dropout(config.lining)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.body(x) * self.slope
+
+
 class Early(nn.Module):
     """Compiles its own forward."""
 
@@ -313,6 +344,26 @@ class Folding(Net):
         return self.body(x.view(-1, 4, x.shape[-1]))
 
 
+class Recurrent(Net):
+    """Torch leaves the whole frame alone."""
+
+    def __init__(self, width: int):
+        super().__init__(width)
+        self.cell = nn.LSTM(width, width, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.cell(self.body(x))[0]
+
+
+class Chance(Net):
+    """Gives a distribution, and another one when it is compiled, in evaluation only."""
+
+    def forward(self, x: Tensor):
+        y = self.body(x)
+        is_off = torch.compiler.is_compiling() and not self.training
+        return torch.distributions.Categorical(logits=y * 2 if is_off else y, validate_args=False)
+
+
 class Moody(Net):
     """Another result when it is compiled, in evaluation only."""
 
@@ -329,6 +380,7 @@ CONFIG = """
   "pump": {"inlet": 6, "steps": 4, "notes": "spare"},
   "mixer": {"plots": 6, "weather": 3},
   "survey": {"days": 11},
+  "spillway": {"fall": 7, "lanes": 3},
   "season": {"plots": 6},
   "vocabulary": 40,
   "batch_size": 16,

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 import torch
 
+from tests.validate.capturing import capture
 from tests.validate.in_process import opened
 from validate.audit import Audit, Conclusion, audit, judge
-from validate.model import Settings, ValidateError
+from validate.launch import Died, Worker
+from validate.model import Outcome, Settings, ValidateError
 from validate.scenario import read_scenario
 from validate.worker.lifetimes.real import collect_errors, read_error
 
@@ -123,6 +125,44 @@ def test_what_compiles_nothing_is_compiled_and_its_own_keeping_is_found(tmp_path
     assert hazard.holder == "Net.hidden"
     assert hazard.made
     assert (hazard.made.file, hazard.made.line) == ("scenario.py", 10)
+
+
+def test_captured_calls_are_a_scenario_too(tmp_path: Path) -> None:
+    module = f"""\
+        import torch
+
+        net = torch.compile(torch.nn.Linear(4, 2), {REDUCED})
+        seen = []
+
+
+        def score(x):
+            with torch.no_grad():
+                seen.append(net(x))
+            return len(seen)
+        """
+    (tmp_path / "scoring.py").write_text(textwrap.dedent(module))
+    (tmp_path / "main.py").write_text(
+        "import scoring, torch\nfor _ in range(2):\n    scoring.score(torch.ones(3, 4))\n"
+    )
+    assert capture(tmp_path, "scoring:score", ["python", "main.py"]).returncode == 0
+    settings = Settings(device="cpu", python=sys.executable, time_limit=120)
+    [hazard] = audit(read_scenario("scoring:score", tmp_path), tmp_path, settings).hazards
+    assert (hazard.holder, hazard.kept and hazard.kept.line) == ("seen[...]", 9)
+
+
+def test_without_time_for_another_run_hazards_are_told_without_their_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(self: Worker, request: str, **given: Any) -> Any:
+        if request == "find_lines":
+            raise Died(Outcome("hang", request, "no end after 120 s"))
+        return answered(self, request, **given)
+
+    answered = Worker.ask
+    monkeypatch.setattr(Worker, "ask", ask)
+    found = run_audit(tmp_path, SCENARIO.format(name="Controller", options=REDUCED))
+    assert [hazard.kept for hazard in found.hazards] == [None, None]
+    assert any("no end after 120 s" in notice for notice in found.notices)
 
 
 def test_a_test_of_the_users_is_a_scenario_too(tmp_path: Path) -> None:

@@ -171,6 +171,17 @@ def test_gradients_added_up_over_steps_are_a_hazard_unless_they_were_there_befor
     assert kinds(auditor) == {"gradient"}
 
 
+def test_gradients_are_a_hazard_for_an_optimizer_that_begins_a_step_of_its_own(auditor: Auditor) -> None:
+    net = make_net()
+    optimizer = torch.optim.Adam(net.parameters())
+    call, update = compiled(net), compiled(optimizer.step)
+    for _ in range(3):
+        call(torch.ones(3, 4)).sum().backward()
+        update()
+        optimizer.zero_grad()
+    assert kinds(auditor) == {"gradient"}
+
+
 # Marks
 
 
@@ -429,7 +440,7 @@ def test_an_exception_inside_ends_the_call_and_nothing_else(auditor: Auditor) ->
         with pytest.raises(ValueError, match="too many rows"):
             call(torch.ones(4, 4))
         assert float(call(torch.ones(2, 4)).sum()) == 16
-    assert auditor.calls.places == []
+    assert auditor.calls.entered == []
     assert hazards_of(auditor) == []
 
 

@@ -164,3 +164,15 @@ def test_log_records_that_pass_are_heard() -> None:
 
     assert [line[1:] for line in record(log)["logs"]] == [["INFO", "loss 0.2"], ["WARNING", "bad %d % ('format',)"]]
     assert record(log, logs=False)["logs"] == []
+
+
+def test_a_part_of_torch_that_is_loaded_late_warns_nobody() -> None:
+    body = "import warnings\nwarnings.warn('loaded')\ndef use():\n    warnings.warn('used')\n"
+    code = compile(body, os.path.join(os.path.dirname(torch.__file__), "late.py"), "exec")
+
+    def load_and_use() -> None:
+        loaded: dict[str, Any] = {}
+        exec(code, loaded)
+        loaded["use"]()
+
+    assert [line[1] for line in record(load_and_use)["warnings"]] == ["used"]

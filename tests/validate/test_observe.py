@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
@@ -20,6 +21,9 @@ from validate.model import ValidateError
 from validate.observe import FORMAT, SCHEMA, read_report
 from validate.observe_merge import merge_entries, merge_files, merge_reads, shorten
 from validate.worker.observing.inputs import describe_inputs
+from validate.worker.observing.reached import Reached
+from validate.worker.observing.starts import Starts
+from validate.worker.observing.whose import Whose
 
 NETS = """\
 import torch
@@ -277,12 +281,11 @@ def test_host_reads_are_counted_by_line(report: dict[str, Any]) -> None:
 
 def test_the_functions_that_ran_are_known(report: dict[str, Any]) -> None:
     """What Dynamo has inlined did run; a method that nobody called did not."""
-    ran = report["files"]["nets.py"]["ran"]
-    if sys.version_info[:2] != (3, 11):
-        assert ran is None
-        return
-    assert {line_of(NETS, "def forward"), line_of(NETS, "def squash"), line_of(NETS, "def __init__")} <= set(ran)
-    assert line_of(NETS, "def unused") not in ran
+    known = report["files"]["nets.py"]
+    assert {line_of(NETS, "def forward"), line_of(NETS, "def squash")} <= set(known["ran"])
+    assert line_of(NETS, "def unused") not in known["ran"]
+    assert known["is_all"] == (sys.version_info >= (3, 12))
+    assert (line_of(NETS, "def __init__") in known["ran"]) == known["is_all"]
 
 
 def test_the_report_says_where_and_how_it_ran(report: dict[str, Any]) -> None:
@@ -396,6 +399,16 @@ first(torch.ones(1, 2))
     assert (net["calls"], net["backwards"], net["reentries"]) == (4, 2, 1)
 
 
+def test_a_script_that_has_ended_is_still_known_to_have_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python deletes the name of the file from it, and only then tells that the process ends."""
+    script = ModuleType("__main__")
+    script.__file__ = str(tmp_path / "script.py")
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    reached = Reached(Whose(str(tmp_path)), Starts())
+    del script.__file__
+    assert reached.tell() == {str(tmp_path / "script.py"): {"ran": [], "is_all": False}}
+
+
 # Inputs
 
 
@@ -486,7 +499,8 @@ def told(**changes: Any) -> dict[str, Any]:
         "recompiles": [{"file": "/lib/b.py", "line": 1, "function": "g", "guard": "k == 1 failed", "count": 2}],
     }  # fmt: skip
     read = {"file": "/p/a.py", "line": 9, "function": "f", "call": "item", "count": 3}
-    return {"entries": [{**one, **changes}], "reads": [read], "files": {"/p/a.py": [3, 8]}}
+    files = {"/p/a.py": {"ran": [3, 8], "is_all": True}}
+    return {"entries": [{**one, **changes}], "reads": [read], "files": files}
 
 
 def test_entries_of_several_processes_are_added_up() -> None:
@@ -512,12 +526,29 @@ def test_many_different_inputs_are_bounded_and_counted() -> None:
 
 
 def test_a_function_ran_if_it_ran_in_any_process() -> None:
-    other = {**told(), "files": {"/p/a.py": [12], "/p/c.py": None}}
-    assert merge_files([told(), other], Path("/p")) == {"a.py": [3, 8, 12], "c.py": None}
+    other = {**told(), "files": {"/p/a.py": {"ran": [3, 12], "is_all": True}, "/p/c.py": {"ran": [], "is_all": False}}}
+    assert merge_files([told(), other], Path("/p")) == {
+        "a.py": {"ran": [3, 8, 12], "is_all": True},
+        "c.py": {"ran": [], "is_all": False},
+    }
 
 
 def test_only_paths_below_the_root_are_shortened() -> None:
     assert [shorten(file, Path("/p")) for file in ("/p/a/b.py", "/pq/a.py", "")] == ["a/b.py", "/pq/a.py", ""]
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_on_a_gpu_only_what_waits_for_the_device_is_a_host_read(tmp_path: Path) -> None:
+    text = """
+x = f(torch.ones(2, device="cuda"))
+x.sum().item(), x.cpu(), torch.ones(1).item()
+"""
+    report, code = run_small(tmp_path, text)
+    assert code == 0
+    assert report["device"].startswith("cuda (")
+    assert {(one["call"], one["count"]) for one in report["reads"]} == {("item", 1), ("cpu", 1)}
+    assert {"inputs": "float32[2] cuda", "count": 1} in report["entries"][0]["inputs"]
 
 
 # Reports that are none

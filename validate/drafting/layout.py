@@ -39,7 +39,9 @@ def parts_of(node: ast.expr, source: str) -> tuple[str, list[tuple[str, ast.expr
         inner = parts_of(node.func, source) if isinstance(node.func, ast.Attribute) else None
         if inner and not node.keywords:
             return inner[0], inner[1], f"{inner[2]}({', '.join(segment(arg, source) for arg in node.args)})"
-        entries = [("", arg) for arg in node.args] + [(f"{word.arg}=" if word.arg else "**", word.value) for word in node.keywords]
+        entries = [("", arg) for arg in node.args] + [
+            (f"{word.arg}=" if word.arg else "**", word.value) for word in node.keywords
+        ]
         return (f"{segment(node.func, source)}(", entries, ")") if entries else None
     if isinstance(node, ast.Dict):
         keys = [segment(key, source) for key in node.keys if key]

@@ -108,4 +108,5 @@ def is_left_out(default: ast.expr | None) -> bool:
 
 
 def snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    """`demand_net` for DemandNet, `char_rnn` for CharRNN, and `vit` for ViT."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z][A-Za-z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

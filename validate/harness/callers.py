@@ -1,26 +1,51 @@
-"""What the project itself takes from its config for a constructor: `Net(cfg["net"]["dim"], heads=cfg.heads)`."""
+"""What the project itself gives to a constructor: `Net(cfg["net"]["dim"])`, `Net(NetConfig(**cfg))`."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from validate.drafting.evaluate import Scope
-from validate.drafting.library import Definition
+from validate.drafting.library import Definition, Module
 from validate.drafting.parameters import Parameter
 from validate.harness.config import Config, Keys
 
 
 def paths_given(found: Definition, parameters: list[Parameter], config: Config, scope: Scope) -> dict[str, Keys]:
     """By parameter: the keys of what is passed, where the config has something under them. The first call counts."""
-    names = [one.name for one in parameters if one.kind in ("positional", "plain")]
     given: dict[str, Keys] = {}
-    for call, _ in scope.library.calls_of(found):
-        pairs = [*zip(names, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
-        for name, node in pairs:
-            keys = known_keys(keys_of(node), config)
-            if name and keys:
-                given.setdefault(name, keys)
+    for name, node, _ in arguments_of(found, parameters, scope):
+        if keys := known_keys(keys_of(node), config):
+            given.setdefault(name, keys)
     return given
+
+
+def classes_given(found: Definition, parameters: list[Parameter], scope: Scope) -> dict[str, Definition]:
+    """By parameter: the class of the project whose object is made for it, there or in an assignment before."""
+    given: dict[str, Definition] = {}
+    for name, node, module in arguments_of(found, parameters, scope):
+        made = assigned_to(node.id, module) if isinstance(node, ast.Name) else node
+        kind = scope.library.find(module.dotted(made.func)) if isinstance(made, ast.Call) else None
+        if kind is not None and kind.is_class and not kind.module.name.startswith("torch."):
+            given.setdefault(name, kind)
+    return given
+
+
+def arguments_of(
+    found: Definition, parameters: list[Parameter], scope: Scope
+) -> Iterator[tuple[str, ast.expr, Module]]:
+    """Every argument of every call in the project, with the parameter that it is for and the module that it is in."""
+    names = [one.name for one in parameters if one.kind in ("positional", "plain")]
+    for call, module in scope.library.calls_of(found):
+        pairs = [*zip(names, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
+        yield from ((name, node, module) for name, node in pairs if name)
+
+
+def assigned_to(name: str, module: Module) -> ast.expr | None:
+    """What the module assigns to a variable, if it does so once."""
+    targets = [(node.targets[0], node.value) for node in ast.walk(module.tree) if isinstance(node, ast.Assign)]
+    values = [value for target, value in targets if isinstance(target, ast.Name) and target.id == name]
+    return values[0] if len(values) == 1 else None
 
 
 def known_keys(keys: Keys, config: Config) -> Keys:

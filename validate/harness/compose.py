@@ -46,7 +46,6 @@ def compose(draft: HarnessDraft, request: Request, place: Place, device: str) ->
     signature = "def inputs(batch: int, device: torch.device, seed: int) -> tuple[tuple[Any, ...], dict[str, Any]]:"
     is_read = draft.config and "CONFIG" in "".join([*build.lines, *request.options.values()])
     imports = {*draft.imports, *request.imports, *(draft.config.imports if draft.config and is_read else ())}
-    imports |= {("collections.abc", "Callable")} if "Callable" in kind else set()
     return Template(template("script.py.txt")).substitute(
         title=f"Whether {draft.subject.target} works when it is compiled.",
         script=place.script,

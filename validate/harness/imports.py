@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
-STANDARD = ("argparse", "contextlib", "dataclasses", "gc", "json", "random", "sys", "tomllib")
+STANDARD = ("argparse", "contextlib", "gc", "json", "random", "sys", "tomllib", "unittest")
 INSTALLED = ("torch", "yaml", "tomli", "omegaconf")
 ALWAYS = {
     *((name, "") for name in STANDARD if name != "tomllib"),
-    *(("collections", "Counter"), ("collections", "deque"), ("pathlib", "Path"), ("typing", "Any")),
+    *(("collections", "Counter"), ("collections", "deque"), ("collections.abc", "Callable"), ("pathlib", "Path")),
+    *(("dataclasses", "is_dataclass"), ("typing", "Any"), ("typing", "NamedTuple")),
     *(("torch", ""), ("torch._dynamo.utils", ""), ("torch._inductor.config", "")),
 }
 
@@ -20,8 +21,8 @@ def template(name: str) -> str:
 
 def taken_names() -> set[str]:
     """What the script defines itself, and may not be hidden by an import."""
-    found = re.findall(r"(?m)^(?:class|def) (\w+)|^([A-Z]+)\b", template("script.py.txt"))
-    imported = {name for module, name in ALWAYS if name} | {"Callable", "SimpleNamespace", "OmegaConf"}
+    found = re.findall(r"(?m)^(?:class|def) (\w+)|^([A-Z_]+)\b", template("script.py.txt"))
+    imported = {name for module, name in ALWAYS if name} | {"SimpleNamespace", "OmegaConf"}
     return {name for pair in found for name in pair if name} | imported | {"build", "inputs", "torch", "namespace"}
 
 

@@ -15,7 +15,7 @@ DEEPEST = 4
 
 @dataclass
 class Reads:
-    """Names that must be there and names that may, each with what is read from it in turn; `as_object` if by a dot."""
+    """Names that must be there, and names that are asked for first; `as_object` if by a dot."""
 
     needed: set[str] = field(default_factory=set)
     optional: set[str] = field(default_factory=set)
@@ -47,6 +47,7 @@ def reads_of(owner: Definition, name: str, scope: Scope, depth: int = 0) -> Read
             note_read(node, kept, found)
     for inner, parameter in handed_on(init, {name, *kept}, scope) if depth < DEEPEST else ():
         found.add(reads_of(inner, parameter, scope, depth + 1))
+    found.needed -= found.optional
     return found
 
 
@@ -73,12 +74,12 @@ def note_read(node: ast.AST, names: set[str], found: Reads) -> None:
 
 
 def note_call(node: ast.Call, names: set[str], found: Reads) -> None:
-    """`config.get("dim", 8)` and `getattr(config, "dim", 8)`."""
+    """`config.get("dim", 8)`, `getattr(config, "dim", 8)` and `hasattr(config, "dim")`."""
     words = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and spelled(node.func.value) in names:
         found.optional |= set(words[:1])
         found.as_mapping = True
-    elif isinstance(node.func, ast.Name) and node.func.id == "getattr" and spelled(node.args[0]) in names:
+    elif spelled(node.func) in ("getattr", "hasattr") and node.args and spelled(node.args[0]) in names:
         found.optional |= set(words[:1])
         found.as_object = True
 

@@ -4,6 +4,7 @@ calls."""
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,26 +18,12 @@ from validate.drafting.library import Definition
 from validate.drafting.makers import Value
 from validate.drafting.parameters import Parameter, constructor_of, unquoted
 from validate.drafting.values import Guesser
-from validate.harness.callers import paths_given
+from validate.harness.callers import classes_given, paths_given
 from validate.harness.config import Config, Keys, parts_of
+from validate.harness.kinds import as_thing, is_named_so, is_whole
 from validate.harness.reads import reads_of
 from validate.harness.sections import best_section, doubts, find_keys
 
-WHOLE = {
-    "config",
-    "cfg",
-    "conf",
-    "args",
-    "hparams",
-    "hps",
-    "opts",
-    "opt",
-    "options",
-    "settings",
-    "params",
-    "configuration",
-}
-MAPPINGS = {"dict", "Dict", "Mapping", "MutableMapping", "DictConfig", "Namespace", "SimpleNamespace", "Any", "object"}
 FIELDED = {"BaseModel", "NamedTuple", "BaseSettings", "Struct"}
 
 
@@ -74,11 +61,16 @@ class Wiring:
             return Wired(f"**{value.text}", dict(parts_of(value.worth)))
         section = best_section(self.config, [one.name for one in wanted], owner.name)
         shown = paths_given(owner, wanted, self.config, self.scope)
+        kinds = classes_given(owner, wanted, self.scope)
         made, found = Wired(), dict[str, Keys]()
         texts = {}
         guesser = self.guesser_for(owner, wanted)
         for one in wanted:
-            value = self.value(one, owner, section, shown.get(one.name), found)
+            kind = self.class_of(one) or kinds.get(one.name)
+            value = self.value(one, kind, owner, section, shown.get(one.name), found)
+            if value is None and one.is_needed and self.config.data is UNKNOWN and is_named_so(one):
+                value = Value("CONFIG")
+                made.guesses.append(f"CONFIG for `{one.name}`")
             if value is None and (one.is_needed or one.name == "device"):
                 value = guesser.value(one)
                 self.note(one, value, made)
@@ -87,7 +79,7 @@ class Wiring:
                 made.worth[one.name] = value.worth if value else UNKNOWN
         unshown = {name: keys for name, keys in found.items() if name not in shown}
         made.guesses += doubts(self.config, unshown, owner.name)
-        made.arguments = self.spread(section, found, texts)
+        made.arguments = self.spread(section, found, texts, [one.name for one in wanted if one.kind == "positional"])
         return made
 
     def guesser_for(self, owner: Definition, wanted: list[Parameter]) -> Guesser:
@@ -104,25 +96,38 @@ class Wiring:
         elif one.name != "device":
             made.guesses.append(f"`{one.name}`, which the config does not have")
 
-    def spread(self, section: Keys, found: dict[str, Keys], texts: dict[str, str]) -> str:
-        """`**CONFIG["net"]` for the parameters that are together all of a section; the others by name."""
+    def spread(self, section: Keys, found: dict[str, Keys], texts: dict[str, str], unnamed: list[str]) -> str:
+        """`**CONFIG["net"]` for the parameters that are together all of a section; the others by name, if they may."""
         keys = parts_of(self.config.at(section))
         is_whole = bool(keys) and all(found.get(key) == (*section, key) for key in keys)
-        is_mapping = not isinstance(self.config.at(section), Thing)
-        named = [f"{name}={text}" for name, text in texts.items() if not (is_whole and is_mapping and name in keys)]
-        return ", ".join([*([f"**{self.config.access(section)}"] if is_whole and is_mapping else []), *named])
+        is_spread = is_whole and isinstance(self.config.at(section), dict) and not set(unnamed) & set(keys)
+        first = list(itertools.takewhile(lambda name: name in texts, unnamed))
+        named = {name: text for name, text in texts.items() if name not in unnamed and not (is_spread and name in keys)}
+        return ", ".join(
+            [
+                *(texts[name] for name in first),
+                *([f"**{self.config.access(section)}"] if is_spread else []),
+                *(f"{name}={text}" for name, text in named.items()),
+            ]
+        )
 
     # One parameter
 
     def value(
-        self, one: Parameter, owner: Definition, section: Keys, shown: Keys | None, found: dict[str, Keys]
+        self,
+        one: Parameter,
+        kind: Definition | None,
+        owner: Definition,
+        section: Keys,
+        shown: Keys | None,
+        found: dict[str, Keys],
     ) -> Value | None:
-        kind = self.class_of(one)
-        if kind is not None and not self.scope.library.is_torch_module(kind):
-            return self.member_of(kind, one, section) or self.object(kind, shown)
-        if kind is not None:
+        if kind is not None and self.scope.library.is_torch_module(kind):
             return self.module(kind) if one.is_needed else None
-        if self.is_whole(one):
+        made = (self.member_of(kind, one, section) or self.object(kind, shown)) if kind else None
+        if made or self.class_of(one):
+            return made
+        if is_whole(one):
             return self.whole(one, owner, shown)
         keys = shown or find_keys(self.config, one.name, section, one.is_needed)
         if keys is None or one.name == "device":
@@ -223,11 +228,6 @@ class Wiring:
             return [Parameter(name, unquoted(hint), default, "plain", kind.module) for name, hint, default in fields]
         return [one for one in constructor_of(kind, self.scope) or [] if one.kind not in ("star", "stars")]
 
-    def is_whole(self, one: Parameter) -> bool:
-        kinds = set(re.findall(r"\w+", one.written))
-        is_named = one.name in WHOLE or one.name.endswith(("_config", "_cfg", "_args"))
-        return (is_named and (not kinds or bool(kinds & MAPPINGS))) or bool(kinds & (MAPPINGS - {"Any", "object"}))
-
     def whole(self, one: Parameter, owner: Definition, shown: Keys | None) -> Value | None:
         """A section as the constructor reads it: as it is, or with its names as attributes; not if it does both."""
         reads = reads_of(owner, one.name, self.scope)
@@ -248,11 +248,3 @@ class Wiring:
         self.needs_namespace |= reads.deep
         self.imports.add(("types", "SimpleNamespace"))
         return Value(f"namespace({text})" if reads.deep else f"SimpleNamespace(**{text})", as_thing(held, owner))
-
-
-def as_thing(value: Any, owner: Definition) -> Any:
-    """A mapping, and the mappings in it, as objects with attributes."""
-    if not isinstance(value, dict):
-        return value
-    empty = Definition(owner.module, "namespace", ast.Pass())
-    return Thing(empty, {key: as_thing(part, owner) for key, part in value.items() if isinstance(key, str)})

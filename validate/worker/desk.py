@@ -22,6 +22,7 @@ class Desk:
         self.stages: Any = None
         self.initial: Any = None
         self.auditor: Any = None
+        self.program: Any = None
 
     def hello(self) -> dict[str, Any]:
         """Who is there: refuses a python without torch, or with one that is too old."""
@@ -92,7 +93,15 @@ class Desk:
         from .lifetimes.stage import audit
 
         self.initial.restore()
-        return audit(self.stages, self.auditor)
+        self.program, found = audit(self.stages, self.auditor)
+        return found
+
+    def find_lines(self) -> list[dict[str, Any]]:
+        """The hazards of the audit that was just made, with the lines that kept the outputs."""
+        from .lifetimes.stage import find_lines
+
+        self.initial.restore()
+        return find_lines(self.program, self.auditor)
 
     def collect_errors(self, compiles_itself: bool) -> list[dict[str, Any]]:
         """What CUDA graphs themselves complain of; asked of a worker that expects no audit."""

@@ -11,9 +11,10 @@ from codemods.codemod import Codemod, Options, Unsure, option
 from codemods.model import Finding, SourceError
 from codemods.module import Module
 from codemods.project import Project
-from codemods.topics.boundaries.requests import Compiled
+from codemods.syntax.places import Place
+from codemods.topics.boundaries.requests import Compiled, switches
 from codemods.topics.boundaries.rewriting import Rewrite, write_boundaries
-from codemods.topics.boundaries.screen import may_use_graphs
+from codemods.topics.boundaries.screen import SWITCHED_ON, may_use_graphs
 from codemods.topics.boundaries.stores import Keeping
 from codemods.topics.boundaries.survey import Survey, survey
 from codemods.topics.boundaries.uses import uses_of
@@ -40,15 +41,22 @@ class CloneAtBoundary(Codemod):
     keeps an output beyond its step: on an attribute, in a container, a global, a closure or a cache; yielded; returned
     to a caller that keeps it; read after a later call of a compiled callable, or handed to it. Views, elements and
     fields of an output count as the output: by constant or counting indices and slices, `detach`, `view`, `transpose`,
-    `unbind`, `contiguous` and the like. Results of arithmetic and of other torch functions do not, nor do `clone`,
-    `item`, `cpu`, `float` and `to`. Outputs are followed through the project's own functions, four calls down and
-    three up. As long as a backward pass is awaited, later calls harm nothing.
+    `unbind`, `contiguous` and the like, and what was changed in place. Results of arithmetic and of other torch
+    functions do not, nor do `clone` and `item`. `cpu`, `float`, `to` and dropout may give back the very tensor: to keep
+    that is no finding, but where there is a boundary it copies. Outputs are followed through the project's own
+    functions, four calls down and three up. As long as a backward pass is awaited, later calls harm nothing.
 
     Each callable gets a method or function `_run_<name>` behind the place that compiles it. It marks the step, calls,
     and copies once, by the form of the output where that is known. Calls that keep nothing pass `keep=False`; a
     `.clone()` at a call goes away. In a project that trains, a mark between a forward and its backward would free what
     the forward has saved: there a new file, `compiled_steps.py`, notes every forward and marks only while no backward
-    is awaited, and all callables get their boundaries together.
+    is awaited, and all callables get their boundaries together. Functions of the project that are given a callable, and
+    neither keep nor run it, are seen through, so that counters and gates may come before boundaries or after.
+
+    The test of `--write-tests` reads the source for direct calls, and runs the boundary on a stand-in that overwrites
+    its last output. It also compiles the callable with `fullgraph=True`, on inputs that are made up: every size is the
+    same, and plain Python decides which of a few shapes fits; where none does, that test is skipped until it is given
+    an input. It is left out where no instance can be made up: a class that asks for more than numbers and dataclasses.
 
     Measured on torch 2.13 on the CPU: outputs and weights after three training steps are equal bit for bit; the time
     of the copy is within the noise. `fullgraph audit` of the bundled example: 1 hazard becomes 0 in the allocator, 3
@@ -56,12 +64,14 @@ class CloneAtBoundary(Codemod):
     all callables and ends an argument before it is read, is what torch's `cudagraph_trees.py` says.
 
     Left alone:
-    - a callable that is passed on as a value, asked for by a string, imported by a star or by way of another module:
-      its calls cannot all be seen
-    - a callable that is called by an owner nobody knows, or by a base class of its owner; a method that is overridden
+    - a callable that is passed on as a value or registered, asked for by a string, imported by a star or by way of
+      another module: its calls cannot all be seen
+    - a callable that is called by an owner nobody knows, or by a base class of its owner; one that an heir of the
+      owner overrides or sets to something else
+    - a callable that gives objects which are neither tuples, lists, dicts nor dataclasses
     - a callable without a name of its own: an item of a list, something that is returned
     - in a project that trains: as long as one callable cannot have a boundary, none has
-    - outputs that are all consumed within the step, copied, or written into a tensor
+    - outputs that are all consumed within the step, copied, or written into a tensor, also one in a list or a dict
     - two forwards that are followed by one backward
     - a callable without CUDA graphs, if not asked for by `modes=all`
     - calls inside an f-string, before the boundary could stand, or with a comment behind the last argument
@@ -71,7 +81,7 @@ class CloneAtBoundary(Codemod):
 
     options: CloneOptions
     writes_tests: ClassVar[bool] = True
-    needles: ClassVar[tuple[bytes, ...]] = (b"compile",)
+    needles: ClassVar[tuple[bytes, ...]] = (b"compile", b"cudagraphs")
     claim: ClassVar[str] = "cudagraph_mark_step_begin() before each call keeps the outputs of earlier calls valid."
     why: ClassVar[str] = (
         "Under CUDA graphs the next compiled call overwrites this output. A mark keeps nothing alive; a copy, made "
@@ -81,15 +91,24 @@ class CloneAtBoundary(Codemod):
     def may_hold(self, raw: bytes) -> bool:
         if b"torch" not in raw or not super().may_hold(raw):
             return False
-        return self.options.modes == "all" or may_use_graphs(raw)
+        return self.options.modes == "all" or may_use_graphs(raw) or SWITCHED_ON.search(raw) is not None
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if not module.imports.names_package("torch"):
             return
         seen = survey(project, self.options.modes == "all", self.options.always)
         for compiled in seen.callables:
-            if compiled.module.path == module.path:
+            if self.teller(project, compiled).module.path == module.path:
                 yield from self.judge(module, project, seen, compiled)
+
+    def teller(self, project: Project, compiled: Compiled) -> Place[ast.AST]:
+        """Where a finding begins that has no place in the file that is asked: at the request.
+
+        A file that knows nothing of graphs is never asked: for its callables the line tells that switches graphs on.
+        """
+        request = Place(compiled.module, compiled.requests[0].node)
+        is_asked = self.may_hold(project.read(compiled.module.path))
+        return request if is_asked else next(iter(switches(project)), request)
 
     def judge(self, module: Module, project: Project, seen: Survey, compiled: Compiled) -> Iterator[Finding]:
         keepings = seen.by_callable.get(compiled, [])
@@ -101,25 +120,25 @@ class CloneAtBoundary(Codemod):
         except (Unsure, SourceError) as unsure:
             reason = str(unsure)
         notes = tuple(dict.fromkeys(self.notes(project, compiled))) if rewrite.edits else ()
-        for node, message in self.places(module, compiled, keepings, rewrite):
+        teller = self.teller(project, compiled).node
+        for node, message in self.places(module, compiled, keepings, rewrite, teller):
             yield module.finding(self.name, node, message, edits=rewrite.edits, left_alone=reason, notes=notes)
 
     def places(
-        self, module: Module, compiled: Compiled, keepings: list[Keeping], rewrite: Rewrite
+        self, module: Module, compiled: Compiled, keepings: list[Keeping], rewrite: Rewrite, teller: ast.AST
     ) -> Iterator[tuple[ast.AST, str]]:
-        """Each place that keeps, and each clone that goes away; what stands in another file is said of the request."""
-        request = compiled.requests[0].node
+        """Each place that keeps, and each clone that goes away; of what stands in another file the teller tells."""
         for keeping in keepings:
             is_here = keeping.module.path == module.path
             message = f"the output of `{compiled}` ({keeping.site}) outlives its step: "
             message += f"{keeping.module.path}:{keeping.line} {keeping.how}"
-            yield keeping.node if is_here else request, message
+            yield keeping.node if is_here else teller, message
         for clone in rewrite.clones:
             is_here = clone.module.path == module.path
             message = f"the output of `{compiled}` is cloned by hand at {clone}; the boundary does it for all calls"
-            yield clone.node if is_here else request, message
+            yield clone.node if is_here else teller, message
         if not keepings:
-            yield request, f"`{compiled}` is called without a boundary"
+            yield teller, f"`{compiled}` is called without a boundary"
 
     def notes(self, project: Project, compiled: Compiled) -> Iterator[str]:
         for request in compiled.requests:

@@ -14,12 +14,16 @@ from codemods.project import Project
 from codemods.syntax.assignments import argument_names
 from codemods.syntax.compiled import requests as may_ask
 from codemods.syntax.places import where
-from codemods.topics.compiled_calls.requests import Form, Request, requests_of
+from codemods.topics.compile_requests.home import defines, home_of
+from codemods.topics.compile_requests.importing import import_wrapper
+from codemods.topics.compile_requests.requests import Form, Request, requests_of
+from codemods.topics.compile_requests.wrappers import GATED, outermost, wrapper_of
+from codemods.topics.compile_requests.writing import Wrapper, put_around, quoted
 from codemods.topics.gates.flags_by_hand import flag_by_hand
-from codemods.topics.gates.naming import flags_of, gate_of
+from codemods.topics.gates.gate_text import FILE, gate_text
+from codemods.topics.gates.naming import flags_of
 from codemods.topics.gates.regression import gate_tests
 from codemods.topics.gates.switches import switches
-from codemods.topics.gates.writing import import_gate, make_gate, name_of_gate, put_gate
 
 NO_GRAD = ("torch.no_grad", "torch.inference_mode")
 
@@ -89,30 +93,47 @@ class GateCompile(Codemod):
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         for request in requests_of(project):
-            if request.module.path == module.path and gate_of(request) is None:
+            if request.module.path == module.path and wrapper_of(request, GATED) is None:
                 yield self.judge(request, project)
 
     def judge(self, request: Request, project: Project) -> Finding:
-        module, name = request.module, flags_of(project)[request]
+        module, name = request.module, flags_of(project, self.options.prefix)[request]
         message = f"`{name}` is compiled whatever happens: no flag turns that off, and a failing compiler ends the run"
-        try:
-            edits = self.write(request, project, name)
-        except Unsure as unsure:
-            return module.finding(self.name, request.node, message, left_alone=str(unsure))
+        edits, reason = self.outcome(request, project)
+        if reason:
+            return module.finding(self.name, request.node, message, left_alone=reason)
+        edits += self.test(project) if self.tests else ()
         return module.finding(self.name, request.node, message, edits=edits, notes=notes(request))
 
-    def write(self, request: Request, project: Project, name: str) -> tuple[Edit, ...]:
+    def outcome(self, request: Request, project: Project) -> tuple[tuple[Edit, ...], str]:
+        """The edits, or why there are none."""
+        try:
+            return self.write(request, project), ""
+        except Unsure as unsure:
+            return (), str(unsure)
+
+    def write(self, request: Request, project: Project) -> tuple[Edit, ...]:
         check(request)
+        name = flags_of(project, self.options.prefix)[request]
         switched = switches(request, project, f"compile_{name}", self.options.flag, self.options.config)
-        gated, imports = import_gate(request.module, project, request.node)
-        flag = f"{self.options.prefix}{name.upper()}"
-        return (
-            *put_gate(request, gated, flag, switched.keywords),
-            *imports,
-            *switched.edits,
-            *make_gate(project, self.options.retry_after),
-            *(gate_tests(project, self.tests, name_of_gate(project)) if self.tests else ()),
-        )
+        module, home = request.module, home_of(project, FILE, GATED)
+        gated, imports = import_wrapper(module, project, home, GATED, request.node)
+        flag = quoted(module, f"{self.options.prefix}{name.upper()}")
+        created = () if defines(project, home, GATED) else project.new_file(home, self.text)
+        gate = Wrapper(gated, flag, switched.keywords, is_inner=True)
+        return (*put_around(request, gate), *imports, *switched.edits, *created)
+
+    @property
+    def text(self) -> str:
+        return gate_text(self.options.retry_after)
+
+    def test(self, project: Project) -> tuple[Edit, ...]:
+        """The regression tests of the whole project, which every finding brings along."""
+        home = home_of(project, FILE, GATED)
+        waiting = [request for request in requests_of(project) if wrapper_of(request, GATED) is None]
+        left = [request for request in waiting if self.outcome(request, project)[1]]
+        is_ours = not defines(project, home, GATED) or project.holds(home, self.text)
+        return gate_tests(project, self.tests, home, left, is_ours)
 
 
 def check(request: Request) -> None:
@@ -127,8 +148,9 @@ def check(request: Request) -> None:
         raise Unsure(f"{place}: what this compiles is not seen here")
     if isinstance(request.target, ast.ClassDef):
         raise Unsure(f"{place}: a class is compiled, not a function or a module")
-    parent = module.parent(node)
-    if isinstance(parent, ast.Call) and parent.func is node:
+    whole = outermost(request)
+    parent = module.parent(whole)
+    if isinstance(parent, ast.Call) and parent.func is whole:
         raise Unsure(f"{place}: it is compiled anew at each call, and a gate would not remember anything")
     if request.form is Form.IN_PLACE and not isinstance(parent, ast.Expr):
         raise Unsure(f"{place}: the result of `compile()` is used")

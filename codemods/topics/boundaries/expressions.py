@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codemods.module import Module
-from codemods.topics.boundaries.outputs import CACHES, GATHERS, METADATA, VIEWS, is_plain_index
-from codemods.topics.boundaries.values import NONE, Outputs, Site, State
+from codemods.topics.boundaries.outputs import CACHES, DISPLAYS, GATHERS, MAYBE, METADATA, VIEWS, is_plain_index
+from codemods.topics.boundaries.values import NONE, Outputs, Site, State, perhaps
 
 if TYPE_CHECKING:
     from codemods.topics.boundaries.keeping import Watch
@@ -134,6 +134,11 @@ class Expressions:
         self.value(node.test)
         return self.value(node.body) | self.value(node.orelse)
 
+    def of_binop(self, node: ast.BinOp) -> Outputs:
+        """A list and another hold what both do; other sums are new."""
+        found = self.values([node.left, node.right])
+        return found if isinstance(node.left, DISPLAYS) or isinstance(node.right, DISPLAYS) else NONE
+
     def of_boolop(self, node: ast.BoolOp) -> Outputs:
         return self.values(node.values)
 
@@ -208,7 +213,7 @@ class Expressions:
             return None
         if func.attr in VIEWS or (func.attr.endswith("_") and not func.attr.startswith("_")):
             return found | self.arguments(node)
-        return NONE
+        return perhaps(found) if func.attr in MAYBE else NONE
 
     def gathers(self, node: ast.Call) -> bool:
         return self.module.scopes.is_builtin(node.func, *GATHERS)

@@ -16,7 +16,7 @@ from codemods.topics.host_reads.tensors import Tensors
 
 TENSOR = {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor"}
 PLAIN = {"int", "float", "bool", "str", "None"}
-What = Literal["tensor", "plain", "tuple", "dict", "dataclass", "namedtuple", "unknown"]
+What = Literal["tensor", "plain", "tuple", "dict", "dataclass", "namedtuple", "object", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,13 @@ class Form:
 
     @property
     def is_known(self) -> bool:
-        return self.what != "unknown" and all(part.is_known for part in self.parts)
+        return self.what not in ("object", "unknown") and all(part.is_known for part in self.parts)
+
+    @property
+    def objects(self) -> list[str]:
+        """The classes within that are no records: nobody knows how to copy the tensors of their instances."""
+        own = [self.kind[1]] if self.what == "object" else []
+        return [*own, *(name for part in self.parts for name in part.objects)]
 
     def copy(self, text: str, replace: str = "replace") -> str:
         """The expression that copies every tensor of the value that `text` stands for. Only for known forms."""
@@ -106,6 +112,8 @@ def record(project: Project, kind: Place[ast.ClassDef], depth: int) -> Form:
     decorators = [item.func if isinstance(item, ast.Call) else item for item in node.decorator_list]
     is_dataclass = [module.resolve(item) for item in decorators] == ["dataclasses.dataclass"] and not node.bases
     is_tuple = [module.resolve(base) for base in node.bases] == ["typing.NamedTuple"] and not decorators
+    if not decorators and all(getattr(base, "id", "") == "object" for base in node.bases):
+        return Form("object", kind=(module.name, node.name))
     fields = [item for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)]
     is_plain = all(item.value is None or isinstance(item.value, ast.Constant) for item in fields)
     defined = {getattr(item, "name", "") for item in node.body}

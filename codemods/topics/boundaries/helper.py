@@ -25,6 +25,7 @@ from codemods.topics.boundaries.requests import Compiled
 from codemods.topics.boundaries.signature import any_signature, signature_of, wrapped
 from codemods.topics.boundaries.steps import TEXT, place_of_steps, trains
 from codemods.topics.boundaries.uses import MARK, uses_of
+from codemods.topics.boundaries.wrappers import is_given_plainly
 
 Copies = Literal["always", "where asked", "never"]
 
@@ -55,9 +56,10 @@ class Helper:
         self.unit = self.module.indent_unit
         self.is_method = self.compiled.kind in ("attribute", "method")
         function = wrapped(project, self.compiled)
-        self.form = form_of(project, function) if function else self.form_of_layers()
+        is_plain = is_given_plainly(project, self.compiled, function)
+        self.form = UNKNOWN if not is_plain else form_of(project, function) if function else self.form_of_layers()
         is_bound = function is not None and isinstance(function.module.parent(function.node), ast.ClassDef)
-        known = signature_of(self.module, anchor.lineno, function, is_bound)
+        known = signature_of(self.module, anchor.lineno, function, is_bound) if is_plain else None
         self.signature = known or any_signature(self.is_annotated, self.given_names())
         if self.signature.needs_any:
             self.require("typing", "Any")

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from codemods.module import Module
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.places import Definition, only_class
+from codemods.syntax.places import Definition, Place, only_class
 from codemods.topics.boundaries.expressions import Expressions
 from codemods.topics.boundaries.layers import torch_class
 from codemods.topics.boundaries.lifetimes import Walk
-from codemods.topics.boundaries.outputs import COLLECTS, COLLECTS_IF_KNOWN, REPORTS, VIEWS, last_part
+from codemods.topics.boundaries.outputs import (
+    COLLECTS,
+    COLLECTS_IF_KNOWN,
+    HOLDERS,
+    MAYBE,
+    MAYBE_MODULES,
+    REPORTS,
+    SAME_MODULES,
+    VIEWS,
+    last_part,
+)
 from codemods.topics.boundaries.stores import Stores
 from codemods.topics.boundaries.uses import is_boundary
-from codemods.topics.boundaries.values import NONE, Output, Outputs, Site, State
+from codemods.topics.boundaries.values import NONE, Output, Outputs, Site, State, perhaps
 
 DEEP = 4
 BACKWARD = {"torch.autograd.grad", "torch.autograd.backward"}
@@ -33,6 +43,8 @@ class Passed(NamedTuple):
 class Watch(Stores):
     """Everything that is seen of some sites, over all walks; each function is walked once for what it is given."""
 
+    giving: dict[str, list[Definition]] = field(default_factory=dict)
+    """The methods that give outputs back, by their names."""
     _passing: dict[object, Passed] = field(default_factory=dict)
 
     def call(self, walk: Expressions, node: ast.Call) -> Outputs:
@@ -76,21 +88,35 @@ class Watch(Stores):
         if dotted in BACKWARD or last_part(node.func) == "backward":
             walk.end_wait()
             return NONE
-        if walk.gathers(node) or last_part(node.func) == "get":
+        if walk.gathers(node) or last_part(node.func) == "get" or dotted.startswith(HOLDERS):
             return given
         if dotted.startswith("torch."):
-            return given if dotted.rpartition(".")[2] in VIEWS else NONE
-        if module.scopes.is_builtin(node.func, "setattr") and given:
+            return given_back(given, dotted.rpartition(".")[2])
+        if given and (module.scopes.is_builtin(node.func, "setattr") or last_part(node.func) == "__setattr__"):
             self.keep(walk, given, node, f"keeps it in `{module.code(node.args[0])}`")
             return NONE
         if only_class(self.names.denoted(module, node.func)):
             return given
         callee = self.names.called(module, node)
         if callee is not None:
-            return self.pass_through(walk, node, callee)
-        if given and not self.is_harmless(module, node, dotted):
+            found = [self.pass_through(walk, node, one) for one in (callee, *self.overriding(callee))]
+            return NONE.union(*found)
+        made_of = torch_class(self.names, module, node.func) if given else ""
+        if made_of in SAME_MODULES or made_of in MAYBE_MODULES:
+            return given if made_of in SAME_MODULES else perhaps(given)
+        if given and not made_of and not self.is_harmless(module, node, dotted):
             self.doubt(given, f"{module.path}:{node.lineno}")
         return NONE
+
+    def overriding(self, callee: Definition) -> list[Definition]:
+        """The methods that give outputs back, and that a call may run in place of the one that it names."""
+        owner = callee.module.parent(callee.node)
+        found = []
+        for one in self.giving.get(getattr(callee.node, "name", ""), []) if isinstance(owner, ast.ClassDef) else []:
+            heir = one.module.parent(one.node)
+            if heir is not None and heir is not owner:
+                found += [one] if any(kind is owner for _, kind in self.names.lineage(Place(one.module, heir))) else []
+        return found
 
     def is_harmless(self, module: Module, node: ast.Call, dotted: str) -> bool:
         """Whether a function that is not the project's own surely keeps nothing."""
@@ -99,9 +125,7 @@ class Watch(Stores):
             return True
         if dotted.partition(".")[0] in ("math", "numpy", "logging", "warnings"):
             return True
-        if isinstance(func, ast.Attribute) and (func.attr in REPORTS or isinstance(func.value, ast.Constant)):
-            return True
-        return bool(torch_class(self.names, module, func))
+        return isinstance(func, ast.Attribute) and (func.attr in REPORTS or isinstance(func.value, ast.Constant))
 
     def pass_through(self, walk: Expressions, node: ast.Call, callee: Definition) -> Outputs:
         """The project's own function is walked with what it is given."""
@@ -124,10 +148,12 @@ class Watch(Stores):
         if walk.awaits and not passed.awaits:
             walk.end_wait()
         walk.awaits = passed.awaits
-        return frozenset(Output(one.site, held=node, is_awaited=one.is_awaited) for one in passed.returned)
+        return frozenset(replace(one, held=node, ended_by=None) for one in passed.returned)
 
     def passing(self, module: Module, function: ast.AST, given: State, depth: int, awaits: bool = False) -> Passed:
-        sites = frozenset((name, frozenset(one.site.call for one in found)) for name, found in given.items())
+        sites = frozenset(
+            (name, frozenset((one.site.call, one.may_be_new) for one in found)) for name, found in given.items()
+        )
         key = (function, sites, awaits)
         if key not in self._passing:
             self._passing[key] = Passed(NONE, None, awaits)
@@ -136,6 +162,12 @@ class Watch(Stores):
             copies = isinstance(function, FUNCTIONS) and is_boundary(module, function)
             self._passing[key] = Passed(NONE if copies else walk.returned, walk.ended_by, walk.awaits)
         return self._passing[key]
+
+
+def given_back(given: Outputs, function: str) -> Outputs:
+    """What a function of torch hands on of what it is given: views, and what it has changed in place."""
+    is_same = function in VIEWS or (function.endswith("_") and not function.endswith("__"))
+    return given if is_same else perhaps(given) if function in MAYBE else NONE
 
 
 def bind(walk: Expressions, node: ast.Call, callee: Definition) -> State:

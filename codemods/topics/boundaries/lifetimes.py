@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 
 from codemods.topics.boundaries.expressions import Expressions
-from codemods.topics.boundaries.values import COMPREHENSIONS, NONE, merge
+from codemods.topics.boundaries.outputs import DISPLAYS
+from codemods.topics.boundaries.values import NONE, merge
 
 
 class Walk(Expressions):
@@ -42,7 +43,7 @@ class Walk(Expressions):
 
     def on_augassign(self, node: ast.AugAssign) -> None:
         added = self.value(node.value)
-        if isinstance(node.value, (ast.List, ast.Tuple, *COMPREHENSIONS)):
+        if isinstance(node.value, DISPLAYS):
             self.watch.collect(self, node.target, added, node)
 
     def on_return(self, node: ast.Return) -> None:
@@ -61,7 +62,10 @@ class Walk(Expressions):
         self.branch([node.body, node.orelse])
 
     def on_match(self, node: ast.Match) -> None:
-        self.value(node.subject)
+        found = self.value(node.subject)
+        names = [name for case in node.cases for name in captured_by(case.pattern)]
+        for name in names:
+            self.store(ast.Name(name, ast.Store()), found, node)
         self.branch([*(case.body for case in node.cases), []])
 
     def branch(self, bodies: Sequence[Sequence[ast.stmt]]) -> None:
@@ -138,3 +142,9 @@ class Walk(Expressions):
 
     def on_classdef(self, node: ast.ClassDef) -> None:
         return
+
+
+def captured_by(pattern: ast.pattern) -> list[str]:
+    """The names that a pattern gives a value to, each a part of the subject."""
+    named = [getattr(node, "name", None) or getattr(node, "rest", None) for node in ast.walk(pattern)]
+    return [name for name in named if name]

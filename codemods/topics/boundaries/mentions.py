@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
+from codemods.codemod import Unsure
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.heirs import heirs
 from codemods.syntax.places import Place, only_class, where
 from codemods.topics.boundaries.requests import Compiled, class_of_self
 
@@ -76,7 +79,9 @@ def attribute_mentions(project: Project, compiled: Compiled, doubts: list[str]) 
     assert isinstance(compiled.owner, ast.ClassDef)
     names = Definitions(project)
     bases = {kind for _, kind in names.lineage(Place(compiled.module, compiled.owner))} - {compiled.owner}
-    for module in project.modules_mentioning(compiled.name):
+    asked = re.compile(rb"[.\"'][\s\\]*" + compiled.name.encode() + rb"\b")
+    paths = [path for path in project.mentions(compiled.name) if asked.search(project.read(path))]
+    for module in map(project.module, paths):
         knows = module.path == compiled.module.path or compiled.owner.name in module.text
         if knows:
             note_strings(module, compiled, doubts)
@@ -88,6 +93,8 @@ def attribute_mentions(project: Project, compiled: Compiled, doubts: list[str]) 
                 continue
             kind = owner_of(names, module, node)
             if any(base is compiled.owner for _, base in names.lineage(kind)):
+                if isinstance(node.ctx, ast.Store) and kind and kind.node is not compiled.owner:
+                    doubts.append(f"{where(module, node)}: {kind.node.name} sets it to something else")
                 yield Place(module, node)
             elif kind and kind.node in bases and not isinstance(node.ctx, ast.Store):
                 doubts.append(f"{where(module, node)}: {kind.node.name}, which {compiled.owner.name} inherits, uses it")
@@ -104,6 +111,13 @@ def overrides(names: Definitions, compiled: Compiled, module: Module, node: ast.
     kind = module.enclosing(node, ast.ClassDef)
     is_heir = kind and any(base is compiled.owner for _, base in names.lineage(Place(module, kind)))
     return [f"{where(module, node)}: {kind.name} overrides it"] if kind and is_heir else []
+
+
+def check_heirs(project: Project, compiled: Compiled) -> None:
+    """Unsure if an heir of the owner has something else under the name. Slow in a big project: asked late."""
+    for home, heir in heirs(project, compiled.owner) if isinstance(compiled.owner, ast.ClassDef) else []:
+        for binding in home.scopes.within(heir, compiled.name):
+            raise Unsure(f"{where(home, binding.node)}: {heir.name} overrides it")
 
 
 def owner_of(names: Definitions, module: Module, node: ast.Attribute) -> Place[ast.ClassDef] | None:

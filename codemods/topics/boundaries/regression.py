@@ -12,6 +12,7 @@ from codemods.syntax.flow import last_name
 from codemods.syntax.places import Place
 from codemods.topics.boundaries.forms import Form
 from codemods.topics.boundaries.helper import Helper
+from codemods.topics.boundaries.one_graph import one_graph
 from codemods.topics.boundaries.uses import Uses
 from codemods.topics.regression_tests.file import Check, identifier, indented, new_test, regression_test
 from codemods.topics.regression_tests.sources import no_direct_call, sources_of
@@ -33,7 +34,7 @@ def write_test(project: Project, folder: str, helper: Helper, uses: Uses) -> tup
     compiled, name = helper.compiled, helper.boundary.name
     if compiled.kind == "local" or not compiled.module.name:
         return ()
-    checks = [*direct_calls(project, folder, helper, uses), *steps(helper)]
+    checks = [*direct_calls(project, folder, helper, uses), *steps(helper), *one_graph(project, compiled)]
     if not checks:
         return ()
     text = regression_test(f"`{compiled.name}` runs through `{name}`, which marks the step and copies.", checks)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from codemods.model import SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.compiled import asks_to_compile, target_of
 from codemods.syntax.definitions import Definitions, owner_of_self
-from codemods.syntax.places import only_function
+from codemods.syntax.places import Place, only_function
 from codemods.topics.boundaries.layers import torch_class
+from codemods.topics.boundaries.screen import SWITCHED_ON
 
 Kind = Literal["attribute", "method", "global", "local"]
 WITH_GRAPHS = {"reduce-overhead", "max-autotune"}
-SWITCHED_ON = re.compile(rb"triton\.cudagraphs\s*=\s*True")
 IMPLICIT = {"forward", "__call__", "__init__"}
+SWITCH = ".triton.cudagraphs"
 MODULES = {"torch.nn.Module", "torch.nn.modules.module.Module"}
 
 
@@ -208,4 +210,21 @@ def is_unclear(options: ast.expr | None) -> bool:
 
 
 def is_switched_on(project: Project) -> bool:
-    return project.worked_out(SWITCHED_ON, lambda: bool(project.matches(SWITCHED_ON)))
+    return bool(switches(project))
+
+
+def switches(project: Project) -> list[Place[ast.Assign]]:
+    """Where the project switches CUDA graphs on for all that is compiled: `config.triton.cudagraphs = True`."""
+    return project.worked_out(SWITCHED_ON, lambda: list(find_switches(project)))
+
+
+def find_switches(project: Project) -> Iterator[Place[ast.Assign]]:
+    for path in dict.fromkeys(path for path, _ in project.matches(SWITCHED_ON)):
+        with suppress(SourceError):
+            module = project.module(path)
+            yield from (Place(module, node) for node in module.nodes(ast.Assign) if switches_all_on(node))
+
+
+def switches_all_on(node: ast.Assign) -> bool:
+    names = [ast.unparse(target) for target in node.targets]
+    return getattr(node.value, "value", None) is True and any(f".{name}".endswith(SWITCH) for name in names)

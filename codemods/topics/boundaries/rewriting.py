@@ -12,10 +12,10 @@ from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.places import Place, where
 from codemods.syntax.signatures.width import is_too_long
-from codemods.topics.boundaries.forms import Form
+from codemods.topics.boundaries.clones import clone_span, superfluous_clone
 from codemods.topics.boundaries.helper import Boundary, Copies, Helper, name_boundary
 from codemods.topics.boundaries.importing import import_boundary
-from codemods.topics.boundaries.outputs import is_plain_index
+from codemods.topics.boundaries.mentions import check_heirs
 from codemods.topics.boundaries.regression import write_test
 from codemods.topics.boundaries.requests import Compiled
 from codemods.topics.boundaries.steps import trains
@@ -54,6 +54,7 @@ def write_boundary(project: Project, seen: Survey, compiled: Compiled, always: b
         raise Unsure(uses.doubts[0])
     if not uses.calls:
         raise Unsure(f"{compiled.where}: no direct call of it is seen")
+    check_heirs(project, compiled)
     anchor = place_behind(compiled)
     check_order(compiled, uses, anchor)
     homes = tuple(sorted({one.module.path for one in seen.callables}))
@@ -63,6 +64,8 @@ def write_boundary(project: Project, seen: Survey, compiled: Compiled, always: b
     keeping = {call.node: always or call.node in clones or seen.outlives(call.node) for call in uses.calls}
     has_keep = takes_keep(uses) if uses.boundary else len(set(keeping.values())) > 1
     copies: Copies = "where asked" if has_keep else "always" if any(keeping.values()) else "never"
+    if form.objects and copies != "never":
+        raise Unsure(f"{compiled.where}: it gives a {form.objects[0]}, whose tensors the boundary cannot copy")
     helper = Helper(project, Boundary(compiled, name, copies, homes), anchor)
     edits: list[Edit] = []
     if uses.boundary is None:
@@ -187,59 +190,3 @@ def give_more(module: Module, node: ast.Call, more: str, grown: int) -> list[Edi
     is_open = len(bare) < len(tail) and ("\n" in tail or "\r" in tail)
     gap = "\n" + module.indent(max(given, key=lambda item: module.span(item).end)) if is_open else " "
     return [module.insert(last + len(bare), f"{gap}{more}" + ("," if is_open else ""))]
-
-
-def clone_span(module: Module, clone: ast.Call) -> Span:
-    """`.clone()` with the white space before its dot."""
-    assert isinstance(clone.func, ast.Attribute)
-    end, inner = module.span(clone).end, module.span(clone.func.value).end
-    dot = module.text.rindex(".", 0, module.span(clone.func).end)
-    gap = module.text[inner:dot]
-    return Span(inner + len(gap.rstrip(" \t\r\n\\")), end)
-
-
-def superfluous_clone(call: Place[ast.Call], form: Form) -> Place[ast.Call] | None:
-    """The `.clone()` that is all that is ever made of a call's output, or of one of its parts."""
-    module = call.module
-    node: ast.AST = call.node
-    if name := only_read(module, call.node):
-        node = name
-    is_part = False
-    while (step := module.parent(node)) is not None:
-        outer = module.parent(step)
-        is_method = isinstance(step, ast.Attribute) and isinstance(outer, ast.Call) and outer.func is step
-        if is_method and step.attr == "clone":  # type: ignore[attr-defined]
-            is_plain = isinstance(outer, ast.Call) and not outer.args and not outer.keywords
-            is_whole = is_part or form.what in ("tensor", "unknown")
-            is_bare = "#" not in module.text[module.span(node).end : module.span(step).end]
-            found = outer if is_plain and is_whole and is_bare and isinstance(outer, ast.Call) else None
-            return Place(module, found) if found else None
-        if is_method and step.attr == "detach":  # type: ignore[attr-defined]
-            assert outer is not None
-            node = outer
-        elif not is_part and takes_part(module, step, node, form):
-            node, is_part = step, True
-        else:
-            return None
-    return None
-
-
-def takes_part(module: Module, step: ast.AST, node: ast.AST, form: Form) -> bool:
-    """Whether a step takes one tensor out of a tuple, a dict or a record."""
-    if isinstance(step, ast.Attribute):
-        return form.what in ("dataclass", "namedtuple") and step.attr in form.names
-    is_index = isinstance(step, ast.Subscript) and step.value is node and isinstance(step.slice, ast.Constant)
-    return is_index and form.what in ("tuple", "dict") and is_plain_index(module, step.slice)  # type: ignore[attr-defined]
-
-
-def only_read(module: Module, node: ast.AST) -> ast.Name | None:
-    """The only read of the name that a call is assigned to, if nothing else binds the name."""
-    parent = module.parent(node)
-    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or not isinstance(parent.targets[0], ast.Name):
-        return None
-    target = parent.targets[0]
-    scope = module.scopes.of(target)
-    if not isinstance(scope, FUNCTIONS) or len(module.scopes.bindings(target)) != 1:
-        return None
-    reads = [name for name in module.scopes.names(scope, target.id) if name is not target]
-    return reads[0] if len(reads) == 1 and module.scopes.around(reads[0]) is scope else None

@@ -10,10 +10,8 @@ from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS, attribute_settings
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Definition, Place, only_function
-from codemods.topics.boundaries.outputs import NO_GRAD
 from codemods.topics.boundaries.requests import Compiled, Request
 
-SAME_SIGNATURE = {*NO_GRAD, "torch.compile", "torch.autocast", "torch.amp.autocast", "typing.override"}
 KEEP = ("keep", "keep_output", "kept_beyond_the_step")
 
 
@@ -49,9 +47,19 @@ def runs(project: Project, compiled: Compiled, request: Request) -> Place[Functi
     names = Definitions(project, sure=True)
     if function := only_function(names.denoted(module, target)):
         return None if isinstance(function.module.parent(function.node), ast.ClassDef) else function
-    kinds = [names.instance(module, value) for value in values_of(compiled, request, target)]
-    kind = kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else None
-    return only_function(names.member(kind, "forward"))
+    return only_function(names.member(class_of(names, compiled, request), "forward"))
+
+
+def kind_of(project: Project, compiled: Compiled) -> Definition | None:
+    """The class of the module that is compiled, if all requests agree."""
+    names = Definitions(project, sure=True)
+    found = {class_of(names, compiled, request) for request in compiled.requests}
+    return found.pop() if len(found) == 1 else None
+
+
+def class_of(names: Definitions, compiled: Compiled, request: Request) -> Definition | None:
+    kinds = [names.instance(compiled.module, value) for value in values_of(compiled, request, request.target)]
+    return kinds[0] if kinds and all(kind == kinds[0] for kind in kinds) else None
 
 
 def values_of(compiled: Compiled, request: Request, target: ast.AST) -> list[ast.expr]:
@@ -62,7 +70,7 @@ def values_of(compiled: Compiled, request: Request, target: ast.AST) -> list[ast
     if isinstance(target, ast.Attribute) and compiled.kind == "attribute" and target.attr == compiled.name:
         assert isinstance(compiled.owner, ast.ClassDef)
         given = [item.value for item in attribute_settings(compiled.owner, compiled.name)]
-    elif isinstance(target, ast.Name) and target.id == compiled.name:
+    elif isinstance(target, ast.Name) and compiled.kind != "attribute" and target.id == compiled.name:
         given = [binding.value for binding in module.scopes.bindings(target)]
     else:
         return [target]
@@ -80,9 +88,6 @@ def signature_of(home: Module, line: int, function: Definition | None, is_bound:
     if function is None or not isinstance(function.node, FUNCTIONS):
         return None
     node, given = function.node, function.node.args
-    called = [item.func if isinstance(item, ast.Call) else item for item in node.decorator_list]
-    if any(function.module.resolve(item) not in SAME_SIGNATURE for item in called):
-        return None
     defaults = [item for item in (*given.defaults, *given.kw_defaults) if item is not None]
     if not all(is_constant(item) for item in defaults):
         return None

@@ -9,7 +9,15 @@ from pathlib import PurePosixPath
 from codemods.project import Project
 
 FILE = "compiled_steps.py"
-TRAINS = (re.compile(rb"\.backward\("), re.compile(rb"autograd\.grad\("), re.compile(rb"def training_step\("))
+TRAINS = (
+    re.compile(rb"\.backward\b"),
+    re.compile(rb"autograd\.grad\b"),
+    re.compile(rb"from torch\.autograd import[^\n]*\bgrad\b|from torch\.autograd import \("),
+    re.compile(rb"torch\.func\b"),
+    re.compile(rb"def training_step\("),
+    re.compile(rb"Trainer\("),
+)
+"""Words of projects that train, some of them by way of a library."""
 TEXT = '''\
 """Steps of compiled code whose outputs live in the buffers of CUDA graphs.
 

@@ -11,7 +11,7 @@ from codemods.syntax.definitions import Definitions
 from codemods.syntax.flow import root
 from codemods.syntax.places import only_class
 from codemods.topics.boundaries.expressions import Expressions
-from codemods.topics.boundaries.outputs import is_container
+from codemods.topics.boundaries.outputs import inner, is_container
 from codemods.topics.boundaries.values import COMPREHENSIONS, Output, Outputs, Site
 
 
@@ -43,7 +43,11 @@ class Stores:
 
     def keep(self, walk: Expressions, outputs: Outputs, node: ast.AST, how: str) -> None:
         for output in outputs:
-            self.keepings.setdefault((output.site.call, node), Keeping(output.site, walk.module, node, how))
+            keeping = Keeping(output.site, walk.module, node, how)
+            if output.may_be_new:
+                self.doubt(frozenset([output]), f"{walk.module.path}:{keeping.line}")
+            else:
+                self.keepings.setdefault((output.site.call, node), keeping)
 
     def read_late(self, walk: Expressions, output: Output, node: ast.AST) -> None:
         """An output is read after the call that ended its step: what held it meanwhile is the place."""
@@ -75,12 +79,17 @@ class Stores:
         """A store that no local name takes: an attribute, an item, a global."""
         if isinstance(target, ast.Name):
             self.keep(walk, outputs, node, f"keeps it in `{target.id}`, which other functions see")
-        elif self.is_fresh(walk, target):
+        elif self.is_fresh(walk, target) and self.may_hold(walk, target):
             walk.add(root(target), outputs, node)
         elif isinstance(target, ast.Attribute):
             self.keep(walk, outputs, node, f"keeps it in `{walk.module.code(target)}`")
         elif isinstance(target, ast.Subscript):
             self.store_item(walk, target, outputs, node)
+
+    def may_hold(self, walk: Expressions, target: ast.expr) -> bool:
+        """Whether what is stored into is no element of a container, which may be a tensor, but a container itself."""
+        is_element = isinstance(target, ast.Subscript) and isinstance(target.value, ast.Subscript)
+        return not is_element or self.is_known(walk, target.value)  # type: ignore[attr-defined]
 
     def store_item(self, walk: Expressions, target: ast.Subscript, outputs: Outputs, node: ast.AST) -> None:
         """`x[key] = output` keeps it if `x` is a dict or a list; a tensor copies what is written into it."""
@@ -117,22 +126,31 @@ class Stores:
         return all(self.makes_object(walk.module, value) for value in values)
 
     def makes_object(self, module: Module, value: ast.expr | None) -> bool:
-        if is_container(module, value, None):
+        if is_container(value, None):
             return True
         return isinstance(value, ast.Call) and only_class(self.names.denoted(module, value.func)) is not None
 
     def is_known(self, walk: Expressions, node: ast.expr) -> bool:
         """Whether an expression is a list, a dict or the like, by what is assigned to it or its annotation."""
         module = walk.module
+        if isinstance(node, ast.Call):
+            return module.scopes.is_builtin(node.func, "vars", "globals")
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            return True
+        deep = 0
+        while isinstance(node, ast.Subscript):
+            node, deep = node.value, deep + 1
+        return any(is_container(*inner(deep, value, said)) for value, said in self.assigned(module, node))
+
+    def assigned(self, module: Module, node: ast.expr) -> list[tuple[ast.expr | None, ast.expr | None]]:
+        """What is assigned to a name or an attribute, each with its annotation."""
         if isinstance(node, ast.Name):
-            return any(is_container(module, item.value, item.annotation) for item in module.scopes.bindings(node))
+            return [(item.value, item.annotation) for item in module.scopes.bindings(node)]
         if not isinstance(node, ast.Attribute):
-            return isinstance(node, ast.Subscript) and self.is_known(walk, node.value)
-        for home, kind in self.names.lineage(self.names.instance(module, node.value)):
-            for item in attribute_settings(kind, node.attr):
-                if is_container(home, item.value, getattr(item, "annotation", None)):
-                    return True
-        return False
+            return []
+        lineage = self.names.lineage(self.names.instance(module, node.value))
+        settings = [item for _, kind in lineage for item in attribute_settings(kind, node.attr)]
+        return [(item.value, getattr(item, "annotation", None)) for item in settings]
 
 
 def is_again(ended: Site, output: Output) -> bool:

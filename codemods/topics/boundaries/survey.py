@@ -14,10 +14,11 @@ from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.compiled import modules_that_compile
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.flow import last_name
+from codemods.syntax.places import Place
 from codemods.topics.boundaries.keeping import Watch
 from codemods.topics.boundaries.outputs import is_without_grad
 from codemods.topics.boundaries.requests import IMPLICIT, Compiled, compiled_callables, is_switched_on, unnamed_requests
-from codemods.topics.boundaries.screen import may_use_graphs
+from codemods.topics.boundaries.screen import GIVEN, may_use_graphs
 from codemods.topics.boundaries.steps import trains
 from codemods.topics.boundaries.stores import Keeping
 from codemods.topics.boundaries.uses import set_traced_apart, uses_of
@@ -81,7 +82,7 @@ def modules_with_graphs(project: Project) -> Iterator[Module]:
     if is_switched_on(project):
         yield from modules_that_compile(project)
         return
-    for path in project.mentions("compile"):
+    for path in dict.fromkeys(path for path, _ in project.matches(GIVEN)):
         try:
             if may_use_graphs(project.read(path)):
                 yield project.module(path)
@@ -127,9 +128,11 @@ def around(module: Module, node: ast.AST) -> Walked | None:
 def hand_on(project: Project, watch: Watch, module: Module, function: ast.AST, returned: Outputs) -> Iterator[Walked]:
     """The functions that call one; where none is seen, or one may be, the outputs go where nobody sees."""
     is_seen = False
+    watch.giving.setdefault(getattr(function, "name", ""), []).append(Place(module, function))
     for home, call in calls_named(project, module, function):
         callee = watch.names.called(home, call) if isinstance(call, ast.Call) else watch.names.read(home, call)
-        if callee is not None and callee.node is function:
+        is_it = callee is not None and any(one.node is function for one in (callee, *watch.overriding(callee)))
+        if is_it:
             is_seen = True
             if walked := around(home, call):
                 yield walked

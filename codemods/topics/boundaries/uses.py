@@ -12,14 +12,15 @@ from codemods.project import Project
 from codemods.scopes import position
 from codemods.syntax.assignments import FUNCTIONS, own_nodes
 from codemods.syntax.compiled import compiled_code
-from codemods.syntax.definitions import SAME_INSTANCE
+from codemods.syntax.definitions import SAME_INSTANCE, Definitions
 from codemods.syntax.places import Place, where
+from codemods.topics.boundaries.borrowing import is_borrowed
 from codemods.topics.boundaries.mentions import mentions
 from codemods.topics.boundaries.requests import Compiled
 
 MARK = "torch.compiler.cudagraph_mark_step_begin"
 BEGIN = "begin_step"
-ONLY_LOOKS = {"isinstance", "hasattr", "id", "type", "callable", "repr", "str", "print", "getattr", "setattr", "bool"}
+ONLY_LOOKS = {"isinstance", "hasattr", "id", "type", "callable", "repr", "str", "print", "bool"}
 RUNS = {"forward", "__call__"}
 LONGEST = 6
 """Statements of a boundary: more than that is a function that does other things too."""
@@ -49,19 +50,19 @@ def look_up(project: Project, compiled: Compiled) -> Uses:
     try:
         for module, node in mentions(project, compiled, found.doubts):
             found.names.append(Place(module, node))
-            classify(compiled, found, module, node)
+            classify(project, compiled, found, module, node)
     except (Unsure, SourceError) as unseen:
         found.doubts.append(str(unseen))
     return found
 
 
-def classify(compiled: Compiled, found: Uses, module: Module, node: ast.expr) -> None:
+def classify(project: Project, compiled: Compiled, found: Uses, module: Module, node: ast.expr) -> None:
     parent = module.parent(node)
     if not isinstance(getattr(node, "ctx", None), ast.Load) or is_requested(compiled, module, node):
         return
     if isinstance(parent, ast.Call) and parent.func is node:
         note_call(found, Place(module, parent))
-    elif reason := passed_on(module, node, parent, compiled):
+    elif (reason := passed_on(module, node, parent, compiled)) and not is_borrowed(Definitions(project), module, node):
         found.doubts.append(f"{where(module, node)}: {reason}")
 
 
@@ -129,6 +130,9 @@ def passed_on(module: Module, node: ast.expr, parent: ast.AST | None, compiled: 
         return used_attribute(module, parent, compiled)
     if isinstance(parent, ast.Call) and module.scopes.is_builtin(parent.func, *ONLY_LOOKS):
         return ""
+    if isinstance(parent, ast.Call) and module.scopes.is_builtin(parent.func, "getattr", "setattr"):
+        asked = getattr(parent.args[1], "value", None) if parent.args[0] is node and len(parent.args) > 1 else RUNS
+        return "" if isinstance(asked, str) and asked not in RUNS else f"`{module.code(parent)}` hands it on"
     if isinstance(parent, (ast.Compare, ast.UnaryOp)) or getattr(parent, "test", None) is node:
         return ""
     if isinstance(parent, ast.BoolOp) and getattr(module.parent(parent), "test", None) is parent:

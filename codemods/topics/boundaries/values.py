@@ -32,12 +32,14 @@ class Output:
     """What a call has given, or a part or view of it. `held` is the statement or call by which a local name has it.
 
     `ended_by` is the call that began the next step meanwhile; none does as long as a backward pass is awaited.
+    `may_be_new`: something has happened to it that makes a new tensor where there is something to do.
     """
 
     site: Site
     held: ast.AST | None = None
     ended_by: Site | None = None
     is_awaited: bool = False
+    may_be_new: bool = False
 
     def at_end(self, site: Site) -> Output:
         """What it is after a call that begins the next step."""
@@ -48,6 +50,11 @@ Outputs = frozenset[Output]
 NONE: Outputs = frozenset()
 State = dict[str, Outputs]
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+def perhaps(outputs: Outputs) -> Outputs:
+    """The outputs, or new tensors."""
+    return frozenset(replace(output, may_be_new=True) for output in outputs)
 
 
 def merge(states: Iterable[State | None]) -> State | None:

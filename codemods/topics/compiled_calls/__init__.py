@@ -1,1 +1,1 @@
-"""Where the calls of compiled code are counted: the requests, their names, the file that counts and its imports."""
+"""Counting the calls of compiled code: where a counter can stand, its name, the file that counts and its test."""

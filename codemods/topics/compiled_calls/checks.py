@@ -10,7 +10,8 @@ from codemods.project import Project
 from codemods.syntax.compiled import entry_point
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import where
-from codemods.topics.compiled_calls.requests import Form, Request
+from codemods.topics.compile_requests.requests import Form, Request
+from codemods.topics.compile_requests.wrappers import outermost
 
 
 def check(project: Project, request: Request) -> None:
@@ -26,7 +27,7 @@ def check(project: Project, request: Request) -> None:
     if request.form is Form.LATER:
         raise Unsure(f"{at}: this compiles nothing yet; what it is applied to later cannot be seen here")
     statement = module.statement(node)
-    is_dropped = isinstance(statement, ast.Expr) and statement.value is node
+    is_dropped = isinstance(statement, ast.Expr) and statement.value is outermost(request)
     if request.form is Form.CALL and is_dropped:
         raise Unsure(f"{at}: what is compiled here is dropped, so nobody calls it")
     if request.form is Form.IN_PLACE:

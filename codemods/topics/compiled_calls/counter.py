@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-ENVIRONMENT = "COUNT_COMPILED_CALLS"
+FILE, ENVIRONMENT = "compiled_calls.py", "COUNT_COMPILED_CALLS"
 
 
 def counter_text(environment: str) -> str:
@@ -123,8 +123,8 @@ def counted(name: str, compiled: Any = None) -> Any:
     """Count the calls of what is compiled; without it, a decorator.
 
     A module stays the same object, counted once, be it from `torch.compile(module)`
-    or after `module.compile()`; in the latter case its class becomes a subclass. A
-    function is wrapped.
+    or after `module.compile()`. A function is wrapped. A module that is not compiled
+    is not counted.
     """
     if compiled is None:
         return functools.partial(counted, name)
@@ -133,8 +133,7 @@ def counted(name: str, compiled: Any = None) -> Any:
     watch = Watch(name)
     if not isinstance(compiled, torch.nn.Module):
         return watch.wrap(compiled)
-    if compiled_calls.is_new(compiled):
-        watch.attach(compiled)
+    watch.attach(compiled)
     return compiled
 
 
@@ -159,58 +158,40 @@ class Watch:
             reentered = len(self.waiting) > 0
             compiled_calls.add(self.name, phase_of(module), inputs, reentered)
 
-    def leave(self, module: Any, args: tuple[Any, ...], output: Any) -> None:
+    def leave(
+        self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
+    ) -> None:
         if is_counting():
             backward = Backward(self.waiting)
-            for node in {tensor.grad_fn for tensor in tensors_in(output)}:
-                if node is not None:
-                    node.register_prehook(backward)
+            given = () if torch.is_grad_enabled() else nodes_of((args, kwargs))
+            for node in nodes_of(output).difference(given):
+                node.register_prehook(backward)
 
     def attach(self, module: torch.nn.Module) -> None:
         """Count the calls of a module, outside of its graph."""
+        call = getattr(module, "_compiled_call_impl", None)
         if isinstance(module, torch._dynamo.OptimizedModule):
-            module.register_forward_pre_hook(self.enter, with_kwargs=True)
-            module.register_forward_hook(self.leave)
-        else:
-            module.__class__ = self.extend(type(module))
+            if compiled_calls.is_new(module):
+                module.register_forward_pre_hook(self.enter, with_kwargs=True)
+                module.register_forward_hook(self.leave, with_kwargs=True)
+        elif call is not None and not hasattr(call, "is_counted"):
+            # Hooks of a module that compiles itself would be part of its graph.
+            module._compiled_call_impl = self.wrap(call)
 
     def wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, counted."""
-        owner = getattr(getattr(function, "__wrapped__", function), "__self__", None)
+        owner = owner_of(function)
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             known = (it for it in (owner, *args) if isinstance(it, torch.nn.Module))
             self.enter(next(known, None), args, kwargs)
             output = function(*args, **kwargs)
-            self.leave(None, args, output)
+            self.leave(None, args, kwargs, output)
             return output
 
+        call.is_counted = True  # type: ignore[attr-defined]
         return call
-
-    def extend(self, kind: Any) -> Any:
-        """The class of a module that compiles itself, with calls that are counted.
-
-        Its hooks would be traced, so they cannot count. Copies and pickles are of the
-        class itself.
-        """
-
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            self.enter(module, args, kwargs)
-            output = kind.__call__(module, *args, **kwargs)
-            self.leave(module, args, output)
-            return output
-
-        def reduce(module: Any, protocol: Any) -> Any:
-            make, given, *state = kind.__reduce_ex__(module, protocol)
-            if getattr(make, "__name__", "") == "__newobj__":
-                make = object.__new__
-            return (make, tuple(kind if it is counting else it for it in given), *state)
-
-        named = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-        own = {"__call__": call, "__reduce_ex__": reduce, "__doc__": kind.__doc__}
-        counting = type(kind.__name__, (kind,), {**named, **own})
-        return counting
 
 
 class Backward:
@@ -222,6 +203,13 @@ class Backward:
 
     def __call__(self, grads: Any) -> None:
         self.waiting.discard(self)
+
+
+def owner_of(function: Any) -> Any:
+    """The object of a bound method, whatever is wrapped around that."""
+    while not hasattr(function, "__self__") and hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return getattr(function, "__self__", None)
 
 
 def phase_of(module: Any) -> str:
@@ -259,8 +247,13 @@ def describe(value: Any, levels: int = DEEPEST) -> str:
     return f"{type(value).__name__}({', '.join(shown)})"
 
 
+def nodes_of(value: Any) -> set[Any]:
+    """Where the backward of a value begins."""
+    return {it.grad_fn for it in tensors_in(value) if it.grad_fn is not None}
+
+
 def tensors_in(value: Any, levels: int = DEEPEST) -> list[torch.Tensor]:
-    """The tensors of an output, in whatever it holds them."""
+    """The tensors of a value, in whatever it holds them."""
     if isinstance(value, torch.Tensor):
         return [value]
     parts = parts_of(value) if levels else None

@@ -7,7 +7,8 @@ import re
 
 from codemods.module import Module
 from codemods.syntax.assignments import FUNCTIONS, argument_names, targets_of
-from codemods.topics.compiled_calls.requests import Form, Request, last_name
+from codemods.topics.compile_requests.requests import Form, Request
+from codemods.topics.compile_requests.wrappers import last_name
 
 WORD = re.compile(r"compil|eager|inductor|dynamo|jit", re.IGNORECASE)
 ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)

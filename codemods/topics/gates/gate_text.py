@@ -6,12 +6,13 @@ torch's own entry frames. A graph break, a frame that Dynamo skipped, or a modul
 
 from __future__ import annotations
 
-FILE, GATED = "compile_gate.py", "gated"
+FILE = "compile_gate.py"
 
 TEXT = '''"""Switches for compiled code, one for training and one for inference.
 
-What is switched off runs as plain Python. A compiler that fails does not end the run: the
-failure is logged once, calls run as plain Python, and compiling is tried again later.
+What is switched off runs as plain Python. A compiler that fails does not end the run:
+the failure is logged once, calls run as plain Python, and compiling is tried again
+later.
 """
 
 from __future__ import annotations
@@ -46,9 +47,10 @@ def gated(
 ) -> Any:
     """Put what `torch.compile` or `module.compile` made behind two switches.
 
-    Calls with gradients enabled ask `training`, all others `inference`. One that is None
-    is an environment variable, read at each call: `flag`, or `flag` and `_INFERENCE`. It is
-    on unless it says 0, false, no or off. Without `compiled` this is a decorator.
+    Calls with gradients enabled ask `training`, all others `inference`. One that is
+    None is an environment variable, read at each call: `flag`, or `flag` and
+    `_INFERENCE`. It is on unless it says 0, false, no or off. Without `compiled` this
+    is a decorator.
     """
     if compiled is None:
         return functools.partial(gated, flag, training=training, inference=inference)
@@ -68,7 +70,7 @@ def choose(
     compiled: Callable[..., Any],
     plain: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """Make the function that runs one of the two; within compiled code it is inlined."""
+    """Make the function that runs one of the two; other compiled code inlines it."""
 
     @functools.wraps(compiled)
     def run(*args: Any, **kwargs: Any) -> Any:

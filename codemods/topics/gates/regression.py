@@ -1,12 +1,18 @@
-"""Tests of the gate for the user's project: off, failing, failing midway, and in one graph."""
+"""Tests of the gate for the user's project: nothing without one, off, failing, refused, and in one graph."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from codemods.model import Edit
 from codemods.project import Project
-from codemods.topics.gates.gate_text import GATED
+from codemods.topics.compile_requests.regression import everything_wrapped
+from codemods.topics.compile_requests.requests import Request
+from codemods.topics.compile_requests.wrappers import GATED
 from codemods.topics.regression_tests.file import Check, new_test, regression_test
-from codemods.topics.regression_tests.graphs import FRESH
+from codemods.topics.regression_tests.graphs import FRESH, compiles_in_one_graph
+
+TITLE = "everything_compiled_is_gated"
 
 FAILING = '''
 class FailingBackend:
@@ -58,24 +64,35 @@ def test_a_compile_failure_is_logged_once_and_tried_again(
     assert [record.name for record in caplog.records].count(compile_gate.__name__) == 1
 
 
-def test_the_gate_leaves_one_graph_one_graph() -> None:
-    """`fullgraph=True` refuses a graph break, around the gate and inside it."""
-    compiled = torch.compile(double, fullgraph=True, backend="eager")
-    run = gated("COMPILE_IN_TESTS", compiled)
+def test_what_fullgraph_refuses_is_raised() -> None:
+    """A graph break is no failure of the compiler."""
 
-    def outer(x: torch.Tensor) -> torch.Tensor:
-        return run(x) + 1
+    def noisy(x: torch.Tensor) -> torch.Tensor:
+        torch._dynamo.graph_break()
+        return 2 * x
 
-    around = torch.compile(outer, fullgraph=True, backend="eager")
-    assert run(torch.ones(3)).sum() == 6
-    assert around(torch.ones(3)).sum() == 9
+    compiled = torch.compile(noisy, fullgraph=True, backend="eager")
+    with pytest.raises(torch._dynamo.exc.Unsupported):
+        gated("COMPILE_IN_TESTS", compiled)(torch.ones(3))
 '''
 
 
-def gate_tests(project: Project, folder: str, dotted: str) -> tuple[Edit, ...]:
-    """The edit that creates them in the tests folder; `dotted` is the name of the gate's file."""
+def gate_tests(
+    project: Project, folder: str, home: str, ungated: Collection[Request], has_gate: bool
+) -> tuple[Edit, ...]:
+    """The edit that creates them; none if the folder has them. `ungated` are the requests that are left alone."""
+    if any(path.startswith(f"{folder}/") for path in project.mentions(TITLE)):
+        return ()
+    checks = [everything_wrapped(project, folder, GATED, TITLE, ungated)]
+    if has_gate:
+        checks += [Check(TESTS, imports_of(project.module_name(home)), (FAILING, DOUBLE, FRESH)), in_one_graph()]
+    text = regression_test("Compiled code can be switched off, and a failing compiler does not end a run.", checks)
+    return new_test(project, folder, "compile_gate", text)
+
+
+def imports_of(dotted: str) -> tuple[str, ...]:
     package, _, stem = dotted.rpartition(".")
-    imports = (
+    return (
         "from collections.abc import Callable",
         "from typing import Any",
         "import pytest",
@@ -84,8 +101,9 @@ def gate_tests(project: Project, folder: str, dotted: str) -> tuple[Edit, ...]:
         f"from {package} import {stem}" if package else f"import {stem}",
         f"from {dotted} import {GATED}",
     )
-    text = regression_test(
-        "Compiled code can be switched off, and a failing compiler does not end a run.",
-        [Check(TESTS, imports, (FAILING, DOUBLE, FRESH))],
-    )
-    return new_test(project, folder, "compile_gate", text)
+
+
+def in_one_graph() -> Check:
+    """Code that calls something gated is one graph where it was."""
+    setup = ['inner = gated("COMPILE_IN_TESTS", torch.compile(double, backend="eager"))']
+    return compiles_in_one_graph("gated_code", setup, "lambda x: inner(x) + 1", "torch.ones(3)")

@@ -15,7 +15,7 @@ from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Definition, Place, only_class, where
 from codemods.syntax.signatures.constructor import Setting, add_parameters, is_dataclass, require_settings
 from codemods.syntax.signatures.statement import rewrite_statement
-from codemods.topics.compiled_calls.requests import Form, Request
+from codemods.topics.compile_requests.requests import Form, Request
 
 Source = Literal["environment", "config", "argument"]
 

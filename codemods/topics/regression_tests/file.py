@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from codemods.model import Edit
 from codemods.project import Project
+from codemods.topics.regression_tests.layout import WIDTH, fitted, quoted
 
-WIDTH = 88
 FIRST_PARTY = 3
 
 
@@ -33,16 +32,7 @@ def regression_test(docstring: str, checks: Sequence[Check], imports: Iterable[s
     definitions = [piece for piece in shared if piece not in constants]
     bodies = dict.fromkeys(check.body.strip("\n") for check in checks)
     top = "\n\n".join([quoted(docstring), import_block(lines), *(["\n".join(constants)] if constants else [])])
-    return "\n\n\n".join([top, *definitions, *bodies]) + "\n"
-
-
-def quoted(docstring: str) -> str:
-    paragraphs = [textwrap.fill(" ".join(text.split()), WIDTH) for text in docstring.strip().split("\n\n")]
-    first, *rest = paragraphs
-    if not rest and len(first) + 6 <= WIDTH:
-        return f'"""{first}"""'
-    head = textwrap.fill(" ".join(first.split()), WIDTH, initial_indent='"""')
-    return "\n\n".join([head, *rest]) + '\n"""'
+    return fitted("\n\n\n".join([top, *definitions, *bodies]) + "\n")
 
 
 def import_block(lines: Iterable[str]) -> str:
@@ -116,16 +106,11 @@ def new_test(project: Project, folder: str, stem: str, text: str) -> tuple[Edit,
     Two test files of one name cannot be imported side by side in folders that are no packages: a name that another
     file has gets a number.
     """
-    taken = {path.rpartition("/")[2]: path for path in project.files}
+    taken = {path.rpartition("/")[2].lower() for path in project.files}
     number = 1
     while True:
         name = f"test_{identifier(stem)}{f'_{number}' if number > 1 else ''}.py"
         path = f"{folder}/{name}"
-        is_free = name not in taken and not project.has_file(path)
-        if is_free or (taken.get(name) == path and holds(project, path, text)):
+        if project.holds(path, text) or (name not in taken and not project.has_file(path)):
             return project.new_file(path, text)
         number += 1
-
-
-def holds(project: Project, path: str, text: str) -> bool:
-    return project.source(path).text.splitlines() == text.splitlines()

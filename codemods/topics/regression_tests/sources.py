@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from codemods.project import Project
 from codemods.topics.regression_tests.file import Check, identifier
+from codemods.topics.regression_tests.layout import quoted
 
 IMPORTS = ("import ast", "from collections.abc import Iterator", "from pathlib import Path")
 
@@ -16,6 +17,15 @@ def source_files() -> Iterator[Path]:
         for file in sorted(ROOT.glob(pattern)):
             if Path(__file__).resolve().parent not in file.parents:
                 yield file
+'''
+
+TREE_OF = '''
+def tree_of(file: Path) -> ast.AST:
+    """Parse a file; one that is no Python calls nothing."""
+    try:
+        return ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
 '''
 
 DIRECT_CALLS = '''
@@ -37,35 +47,7 @@ def direct_calls(file: Path, callees: set[str], allowed: set[str]) -> Iterator[s
         for child in ast.iter_child_nodes(node):
             yield from visit(child, owner)
 
-    return visit(ast.parse(file.read_text(encoding="utf-8")), "")
-'''
-
-UNWRAPPED_CALLS = '''
-def unwrapped_calls(file: Path, callee: str, wrapper: str) -> Iterator[str]:
-    """Where a file calls the callee, or decorates with it, outside of the wrapper."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    inside: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and names(node, wrapper):
-            inside.update(node.args)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            decorators = node.decorator_list
-            if any(names(decorator, wrapper) for decorator in decorators):
-                inside.update(decorators)
-            else:
-                for decorator in decorators:
-                    if not isinstance(decorator, ast.Call) and names(decorator, callee):
-                        yield f"{file.relative_to(ROOT)}:{decorator.lineno}"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and names(node, callee) and node not in inside:
-            yield f"{file.relative_to(ROOT)}:{node.lineno}"
-'''
-
-NAMES = '''
-def names(node: ast.AST, wanted: str) -> bool:
-    """Whether a call, or what stands in its place, is of this name."""
-    called = ast.unparse(node.func if isinstance(node, ast.Call) else node)
-    return called == wanted or called.endswith(f".{wanted}")
+    return visit(tree_of(file), "")
 '''
 
 
@@ -76,29 +58,17 @@ def no_direct_call(
 
     `callees` are its spellings at a call: `.scorer` for an attribute of any object, `score` or `nets.score` exactly so.
     """
-    body = f'''
+    body = f"""
 def test_{identifier(name)}_is_called_through_its_boundary_only() -> None:
-    """Every call goes through {in_prose(allowed)}."""
+{quoted(f"Every call goes through {in_prose(allowed)}.", "    ")}
     files = list(source_files())
     assert files, "the folders in SOURCES have moved"
     callees = {as_set(callees)}
     allowed = {as_set(allowed)}
-    assert [call for file in files for call in direct_calls(file, callees, allowed)] == []
-'''
-    return Check(body, IMPORTS, (*where(sources, tests), SOURCE_FILES, DIRECT_CALLS))
-
-
-def every_call_wrapped(name: str, callee: str, wrapper: str, sources: Sequence[str], tests: str) -> Check:
-    """Every call of `callee` (or decorator) is an argument of `wrapper`, or stands below it as a decorator."""
-    body = f'''
-def test_every_{identifier(callee)}_is_{identifier(name)}() -> None:
-    """A new `{callee}` must go through `{wrapper}` too."""
-    files = list(source_files())
-    assert files, "the folders in SOURCES have moved"
-    callee, wrapper = {as_text(callee)}, {as_text(wrapper)}
-    assert [call for file in files for call in unwrapped_calls(file, callee, wrapper)] == []
-'''
-    return Check(body, IMPORTS, (*where(sources, tests), SOURCE_FILES, NAMES, UNWRAPPED_CALLS))
+    calls = [call for file in files for call in direct_calls(file, callees, allowed)]
+    assert calls == []
+"""
+    return Check(body, IMPORTS, (*where(sources, tests), SOURCE_FILES, TREE_OF, DIRECT_CALLS))
 
 
 def where(sources: Sequence[str], tests: str) -> tuple[str, str]:
@@ -124,13 +94,7 @@ def as_set(items: Sequence[str]) -> str:
 
 
 def as_list(items: Sequence[str], brackets: str = "[]") -> str:
-    """A list as the formatter writes it: in one line, or with a line for each item."""
-    inner = [as_text(item) for item in dict.fromkeys(items)]
-    line = brackets[0] + ", ".join(inner) + brackets[1]
-    if len(line) <= 70:
-        return line
-    pad = "    " if brackets == "{}" else ""
-    return brackets[0] + "\n" + "".join(f"{pad}    {item},\n" for item in inner) + pad + brackets[1]
+    return brackets[0] + ", ".join(as_text(item) for item in dict.fromkeys(items)) + brackets[1]
 
 
 def in_prose(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Checks of a boundary around a compiled callable: it marks the step, and what it returned stays what it was."""
+"""The check that a boundary around a compiled callable marks the step, and a stand-in for the callable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MARK = "torch.compiler.cudagraph_mark_step_begin"
 
 REUSES_ITS_BUFFER = '''
 class ReusesItsBuffer:
-    """Stands in for a compiled callable: as under CUDA graphs, a run overwrites the last one's output."""
+    """Stands in for a compiled callable: a run overwrites the output of the last."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.buffer = torch.zeros(shape)
@@ -18,15 +18,6 @@ class ReusesItsBuffer:
     def __call__(self, *args: object, **kwargs: object) -> torch.Tensor:
         return self.buffer.add_(1)
 '''
-
-
-def stand_in(attribute: str, shape: Sequence[int] = (2,), name: str = "owner") -> list[str]:
-    """Setup that gives a boundary, called as `Class._run_x(owner, ...)`, an owner with nothing but the callable."""
-    return [f"{name} = SimpleNamespace({attribute}=ReusesItsBuffer({as_shape(shape)}))"]
-
-
-def as_shape(shape: Sequence[int]) -> str:
-    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def marks_each_step(
@@ -43,20 +34,6 @@ def test_{identifier(name)}_marks_every_step(monkeypatch: pytest.MonkeyPatch) ->
     assert len(marks) == {times}
 '''
     return Check(body, ("import pytest", *needed(setup, imports)), shared_by(setup))
-
-
-def keeps_earlier_output(name: str, setup: Sequence[str], call: str, imports: Sequence[str] = ()) -> Check:
-    """The tensor of one call keeps its value, and its memory to itself, when the next call runs."""
-    body = f'''
-def test_{identifier(name)}_keeps_what_it_returned_before() -> None:
-    """An output of one step is not overwritten by the next."""
-{indented(setup)}    first = {call}
-    value = first.tolist()
-    second = {call}
-    assert first.data_ptr() != second.data_ptr()
-    assert first.tolist() == value
-'''
-    return Check(body, needed(setup, imports), shared_by(setup))
 
 
 def needed(setup: Sequence[str], imports: Sequence[str]) -> tuple[str, ...]:

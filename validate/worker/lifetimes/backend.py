@@ -13,7 +13,7 @@ from torch._inductor import cudagraph_trees as trees
 
 from .buffers import key_of
 from .generations import BACKWARD, FORWARD, INFERENCE, Path
-from .places import Place
+from .places import Call
 
 INDUCTOR: Any = torch._TorchCompileInductorWrapper
 OTHERS: Any = torch._TorchCompileWrapper
@@ -28,7 +28,7 @@ class Graph:
         self.changed: dict[str, list[int]] = {}
         """By phase, the inputs that are changed in place and do not belong to the module that is compiled."""
 
-        self.made: Place | None = None
+        self.called = Call()
         """Where it was called last."""
 
         self.path = Path()

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from .places import Place
+from .places import Call, Place
 
 MIXED = 0x7F
 """Byte of which values are made whose dtype has no number that stands out."""
@@ -19,7 +19,7 @@ class Step:
     """What began a generation, and so ended the one before."""
 
     call: Place | None
-    mark: Place | None = None
+    mark: Call | None = None
     pending: bool = False
     """Whether a backward was still to come."""
 
@@ -31,7 +31,7 @@ class Buffer:
     memory: StorageWeakRef
     dtype: torch.dtype
     shape: tuple[int, ...]
-    made: Place | None
+    call: Call
     phase: str
     """forward (a backward may follow), inference or backward."""
 
@@ -39,6 +39,10 @@ class Buffer:
     ended: Step | None = None
     found: set[Any] = field(default_factory=set)
     """The hazards that it is part of already."""
+
+    @property
+    def made(self) -> Place | None:
+        return self.call.place
 
     @property
     def key(self) -> int:

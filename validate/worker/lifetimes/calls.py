@@ -15,7 +15,7 @@ import torch.utils._python_dispatch
 from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._dynamo import eval_frame
 
-from .places import Place, find_frame, place_of
+from .places import Call, find_call
 
 COMPILED: Any = eval_frame.OptimizeContext
 STACKS: tuple[Any, Any] = (torch.overrides, torch.utils._python_dispatch)
@@ -23,14 +23,14 @@ STACKS: tuple[Any, Any] = (torch.overrides, torch.utils._python_dispatch)
 
 
 class Calls(threading.local):
-    """The compiled calls that this thread is in, each with the line that makes it."""
+    """The compiled calls that this thread is in."""
 
     def __init__(self) -> None:
-        self.places: list[Place | None] = []
+        self.entered: list[Call] = []
 
     @property
-    def place(self) -> Place | None:
-        return self.places[-1] if self.places else None
+    def last(self) -> Call:
+        return self.entered[-1] if self.entered else Call()
 
 
 @contextlib.contextmanager
@@ -44,12 +44,12 @@ def noticing(calls_of: Callable[[], Calls], enter: Callable[[], Callable[[], Non
 
     def begin() -> Callable[[], None]:
         calls = calls_of()
-        is_outermost = not calls.places
-        calls.places.append(place_of(find_frame(sys._getframe(2))))
+        is_outermost = not calls.entered
+        calls.entered.append(find_call(sys._getframe(2)))
         leave = enter() if is_outermost else None
 
         def end() -> None:
-            calls.places.pop()
+            calls.entered.pop()
             if leave is not None:
                 leave()
 

@@ -17,7 +17,7 @@ from torch._dynamo.mutation_guard import GenerationTracker
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from .buffers import Buffer, Step, key_of
-from .places import Place
+from .places import Call, Place
 
 FORWARD, INFERENCE, BACKWARD = "forward", "inference", "backward"
 
@@ -36,7 +36,7 @@ class Generations:
 
     def __init__(self) -> None:
         self.marks = 0
-        self.marked: Place | None = None
+        self.marked: Call | None = None
         self.stale: dict[int, Buffer] = {}
         self.begun = 0
         self.runs = 0
@@ -51,9 +51,9 @@ class Generations:
             self._paths.append(self._thread.path)
         return self._thread.path  # type: ignore[no-any-return]
 
-    def mark(self, place: Place | None) -> None:
+    def mark(self, call: Call) -> None:
         self.marks -= 1
-        self.marked = place
+        self.marked = call
 
     def begin(self, path: Path, call: Place | None) -> list[Buffer]:
         """A graph is about to run: what it overwrites."""
@@ -78,8 +78,9 @@ class Generations:
         if phase != INFERENCE:
             path.is_pending = phase == FORWARD
 
-    def keep(self, path: Path, outputs: Iterable[Any], strangers: set[int], made: Place | None, phase: str) -> None:
+    def keep(self, path: Path, outputs: Iterable[Any], strangers: set[int], call: Call, phase: str) -> list[Buffer]:
         """Follow the memory of these outputs, except what belongs to others: inputs and constants."""
+        kept = []
         for output in outputs:
             if not isinstance(output, torch.Tensor) or not (key := key_of(output)):
                 continue
@@ -87,11 +88,9 @@ class Generations:
                 continue
             self._made += 1
             memory = StorageWeakRef(output.untyped_storage())  # type: ignore[no-untyped-call]
-            path.live[key] = Buffer(memory, output.dtype, tuple(map(int, output.shape)), made, phase, self._made)
-
-    def alive(self) -> dict[int, Buffer]:
-        """All outputs that there are, of any generation."""
-        return {**self.stale, **{key: one for path in self._paths for key, one in path.live.items()}}
+            path.live[key] = Buffer(memory, output.dtype, tuple(map(int, output.shape)), call, phase, self._made)
+            kept.append(path.live[key])
+        return kept
 
     def forget_dead(self) -> None:
         for held in (self.stale, *(path.live for path in self._paths)):

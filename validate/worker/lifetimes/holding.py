@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import types
@@ -31,23 +32,28 @@ class Holder(NamedTuple):
     """`name` is the same at every step (`Controller.history[...]`), `path` as the program would write it now.
 
     `is_live`: it can be read again. A variable that is bound anew before it is read holds a tensor, and is dead.
+    `within`: the number of the object that holds the tensor itself, which may be held under several names.
     """
 
     kind: str
     name: str
     path: str
     is_live: bool
+    within: int = 0
 
 
 def find_holders(keys: set[int], roots: dict[int, str]) -> dict[int, list[Holder]]:
     """Everything that holds memory of these keys, the live first; `roots` are kept for the program by others."""
-    return Search(keys, roots).answer() if keys else {}
+    if not keys:
+        return {}
+    with contextlib.closing(Search(keys, roots)) as search:
+        return search.answer()
 
 
 def find_own_holders(tensor: torch.Tensor, roots: dict[int, str]) -> list[Holder]:
     """Everything that holds this very tensor, and not another view of its memory."""
-    search = Search({key_of(tensor)}, roots)
-    return rank(search.holders_of(id(tensor)))
+    with contextlib.closing(Search({key_of(tensor)}, roots)) as search:
+        return rank(search.holders_of(id(tensor)))
 
 
 def rank(holders: Iterable[Holder]) -> list[Holder]:
@@ -73,6 +79,11 @@ class Search:
         self.climb(list(self.objects.values()))
         if "numpy" in sys.modules:
             self.climb(self.add_arrays(sys.modules["numpy"].ndarray, arrays))
+
+    def close(self) -> None:
+        """Let go of all: what it has found may hold the search itself, and would stay with it."""
+        for held in (self.objects, self.parents, self.variables):
+            held.clear()
 
     def answer(self) -> dict[int, list[Holder]]:
         found: dict[int, list[Holder]] = {}
@@ -149,7 +160,8 @@ class Search:
         if len(chain) == 1 or is_internal(top):
             return
         if (name := self.name_of_top(top)) is not None:
-            yield make_holder(name, chain, links, self.is_live(top, chain[-2]))
+            holder = make_holder(name, chain, links, self.is_live(top, chain[-2]))
+            yield holder._replace(path=holder.name) if is_ours(top) else holder
 
     def links_of(self, chain: list[Any]) -> list[Link]:
         """How each holds the one before it, from the tensor upwards."""
@@ -188,10 +200,15 @@ class Search:
         return frame is not None and (not name or is_read_later(frame, name))
 
 
+def is_ours(top: Any) -> bool:
+    """Whether it is a function of the audit's, or of torch's, which passes on what the program gave it."""
+    return isinstance(top, types.FunctionType) and is_machinery(top.__code__.co_filename)
+
+
 def make_holder(top: str, chain: list[Any], links: list[Link], is_live: bool) -> Holder:
     kinds = [one.kind for one in links if one.kind and one.kind != "array"] or [links[0].kind]
     path = top + "".join(one.text for one in reversed(links))
-    return Holder(kinds[0] or "object", anonymous_name(top, chain, links), path.lstrip("."), is_live)
+    return Holder(kinds[0] or "object", anonymous_name(top, chain, links), path.lstrip("."), is_live, id(chain[1]))
 
 
 def anonymous_name(top: str, chain: list[Any], links: list[Link]) -> str:

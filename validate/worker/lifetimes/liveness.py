@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 READS = ("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF")
 WRITES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "DELETE_")
 ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
+RAISES = ("RAISE_VARARGS", "RERAISE")
 JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE")
 
 
@@ -23,7 +24,7 @@ class Flow(NamedTuple):
 
 
 def is_read_later(frame: FrameType, name: str) -> bool:
-    """Whether some way onward, other than by an exception, reads the variable before it is bound anew."""
+    """Whether some way onward reads the variable before it is bound anew; of exceptions, `raise` alone is a way."""
     flow = flow_of(frame.f_code)
     start = next((index for index, offset in enumerate(flow.offsets) if offset > frame.f_lasti), None)
     waiting, seen = [] if start is None else [start], set()
@@ -46,10 +47,13 @@ def flow_of(code: CodeType) -> Flow:
     index = {offset: number for number, offset in enumerate(offsets)}
     reads, writes = zip(*(names_in(one) for one in instructions))
     following = []
+    handlers: list[Any] = getattr(dis, "_parse_exception_table", lambda _: [])(code)
     for number, one in enumerate(instructions):
         onward = [] if one.opname in ENDS or one.opname in JUMPS else [number + 1]
         if is_jump(one) and one.argval in index:
             onward.append(index[one.argval])
+        if one.opname in RAISES:
+            onward += [index[entry.target] for entry in handlers if entry.start <= one.offset < entry.end]
         following.append(tuple(to for to in onward if to < len(instructions)))
     return Flow(offsets, list(reads), list(writes), following)
 

@@ -17,34 +17,46 @@ from .places import Place, is_machinery
 ROUNDS = 2
 """How often all cases are run: what the last one keeps, the first one overwrites."""
 
+RERUNS = 3
+"""In which the lines that kept outputs are looked for."""
+
 MODE = "reduce-overhead"
 
 Pass = Callable[[], list[list[str]]]
 """Runs the program once; the cases that raised, each with its error."""
 
 
-def audit(stages: Any, auditor: Auditor) -> dict[str, Any]:
-    """The hazards of the scenario that the stages have opened."""
+def audit(stages: Any, auditor: Auditor) -> tuple[Pass, dict[str, Any]]:
+    """The hazards of the scenario that the stages have opened; first, what runs it again."""
     is_test = not hasattr(stages, "source")
     program: Any = audit_tests(stages, auditor) if is_test else SubjectPass(stages, auditor)
     raised = run_pass(program, auditor)
     if not is_test and program.wants_compiling():
         program.is_compiled_here = True
         raised = run_pass(program, auditor)
-    found = {
-        "hazards": [],
+    return program, {
+        "hazards": auditor.hazards.as_json(),
         "raised": raised,
         "graph_runs": auditor.generations.runs,
         "generations": auditor.generations.begun,
         "compiled_calls": auditor.entered,
         "skipped": auditor.skipped,
         "idle": auditor.idle,
+        "passed_over": auditor.passed_over,
         "compiled_here": not is_test and program.is_compiled_here,
     }
+
+
+def find_lines(program: Pass, auditor: Auditor) -> list[dict[str, Any]]:
+    """The hazards once more, with the lines that kept them: for these the program is run again."""
     hazards = auditor.hazards
-    if hazards.by_key:
-        run_pass(program, auditor, Keeping(hazards.unplaced(), auditor.outputs, auditor.roots))
-    return {**found, "hazards": hazards.as_json()}
+    keeping = Keeping(hazards.unplaced(), lambda: auditor.roots)
+    for _ in range(RERUNS):
+        if keeping.is_over:
+            break
+        run_pass(program, auditor, keeping)
+        keeping.refine()
+    return hazards.as_json()
 
 
 def run_pass(program: Any, auditor: Auditor, keeping: Any = None) -> list[list[str]]:
@@ -79,6 +91,8 @@ class SubjectPass:
         raised = []
         with self.auditor.watching():
             for case in [*subject.cases, *(case for cases in again for case in cases)]:
+                if self.auditor.has_all:
+                    break
                 self.auditor.hazards.case = case.name
                 if error := self.run_case(call, case):
                     raised.append([case.name, f"{type(error).__name__}: {error}"])

@@ -10,6 +10,8 @@ import os
 import sys
 import time
 
+from .starts import Starts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -31,6 +33,7 @@ class Process:
         self.session = session
         self.root = root
         self.sight: Sight | None = None
+        self.starts = Starts()
         self.is_over = False
         self.begin(is_forked=False)
 
@@ -104,6 +107,7 @@ def enter(text: str) -> None:
     from .arrival import Arrivals
 
     process = Process(*text.split("\n"))
+    guard(process, process.starts.listen)
     actions = {"torch": process.watch_torch, "torch._dynamo": process.watch_dynamo}
     sys.meta_path.insert(0, Arrivals(actions, lambda action: guard(process, action)))
     atexit.register(guard, process, process.write)

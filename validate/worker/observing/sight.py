@@ -11,6 +11,7 @@ import torch
 from .host_reads import HostReads
 from .process import Process
 from .reached import Reached
+from .starts import Starts
 from .whose import Whose
 
 
@@ -21,16 +22,19 @@ class Sight:
         self.process = process
         self.whose = Whose(process.root)
         self.reads = HostReads(self.whose)
-        self.reached = Reached(self.whose)
+        self.reached = Reached(self.whose, process.starts)
         self.dynamo: Any = None
         self.reads.install()
 
     def watch_dynamo(self) -> None:
+        from torch._dynamo import eval_frame
+
         from .compilations import Dynamo
 
         self.dynamo = Dynamo(self.process, self.whose, self.reached)
         self.dynamo.install()
         self.reads.hide_from_dynamo()
+        eval_frame.skip_code(Starts.see.__code__)
 
     def forget(self) -> None:
         """What was seen is the parent's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import opcode
 import os
 from types import CodeType, FrameType
 
@@ -12,6 +13,9 @@ MACHINERY = ("_dynamo", "_inductor", "_functorch", "_subclasses", "_export", "_h
 
 HOST_BOUND = ("optim", os.path.join("utils", "data"), os.path.join("utils", "_device.py"))
 """Parts of torch that keep counters and orders in the host's memory on purpose."""
+
+ASKS = opcode.opmap.get("TO_BOOL")
+"""Since Python 3.13 an instruction of its own asks whether something is true."""
 
 PROJECT, OTHERS, IGNORED, NOBODY = "project", "others", "ignored", "nobody"
 
@@ -53,7 +57,8 @@ class Whose:
 
 
 def line_at(code: CodeType, offset: int) -> int:
-    """The line of an instruction."""
+    """The line of an instruction; in code that Dynamo made, only the jump behind a question knows where it stands."""
+    offset = offset_behind(code, offset) if code.co_code[offset] == ASKS else offset
     if hasattr(code, "co_lines"):
         for start, end, line in code.co_lines():
             if start <= offset < end:
@@ -63,3 +68,9 @@ def line_at(code: CodeType, offset: int) -> int:
 
     lines = [line for start, line in dis.findlinestarts(code) if start <= offset]
     return lines[-1] if lines else code.co_firstlineno
+
+
+def offset_behind(code: CodeType, offset: int) -> int:
+    import dis
+
+    return next((one.offset for one in dis.get_instructions(code) if one.offset > offset), offset)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -13,6 +12,7 @@ import torch
 from .closeness import Gap, Rule
 from .gradients import HIDDEN
 from .leaf import Leaf
+from .listening import TORCH_FOLDER
 from .trees import Found, find_differences, relabel, shorten_pair
 
 RESULTS = ("output", "args", "state", "grads", "modes")
@@ -30,7 +30,6 @@ sides print, they print on every call, as a print ends the graph. Surroundings a
 they are held against those of the other side only.
 """
 
-TORCH_FOLDER = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 NOTHING = "nothing"
 
 

@@ -13,24 +13,41 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from .leaf import mask_addresses, name_type
 
 STDOUT = 1
 LONGEST = 1 << 20
+TORCH_FOLDER = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 stream: io.TextIOWrapper | None = None
 
 
 @contextlib.contextmanager
 def hear_warnings() -> Iterator[list[list[str]]]:
-    """Every warning as category, text and file, also one that was given before; not those that come by chance."""
+    """Every warning as category, text and file, also one that was given before; not those that come by chance.
+
+    Parts of torch that are loaded when they are first needed warn once for each process, whoever needs them.
+    """
     heard: list[list[str]] = []
-    with warnings.catch_warnings(record=True) as caught:
+
+    def hear(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+        if not issubclass(category, ResourceWarning) and not is_loading_torch():
+            heard.append([name_type(category), mask_addresses(tell(message)), filename])
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
-        try:
-            yield heard
-        finally:
-            kept = [warning for warning in caught or [] if not issubclass(warning.category, ResourceWarning)]
-            heard += [[name_type(one.category), mask_addresses(tell(one.message)), one.filename] for one in kept]
+        warnings.showwarning = hear
+        yield heard
+
+
+def is_loading_torch() -> bool:
+    """Whether the body of a module of torch is running."""
+    frame = sys._getframe()
+    while frame := frame.f_back:  # type: ignore[assignment]
+        if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(TORCH_FOLDER):
+            return True
+    return False
 
 
 @contextlib.contextmanager
