@@ -145,14 +145,34 @@ def is_request(raw: bytes, place: int) -> bool:
 
 def regions(module: Module) -> Iterator[tuple[Region, ast.AST]]:
     """Each request to compile, with the expression or the function that it is about."""
+    for asked in asked_in(module):
+        yield Region(module.path, asked.node.lineno, fullgraph_of(module, asked.settings)), asked.target
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request to compile as it is written: a decorator or a call, what it is about, and who passes its settings."""
+
+    node: ast.expr
+    target: ast.AST
+    settings: ast.expr
+
+    @property
+    def compiled_in_place(self) -> ast.expr | None:
+        """The `x` of `x.compile()`."""
+        is_own = self.target is getattr(self.node, "func", None)
+        return self.target.value if is_own and isinstance(self.target, ast.Attribute) else None
+
+
+def asked_in(module: Module) -> Iterator[Asked]:
+    """Every request with a target, decorators first. `x.compile()` is one whatever `x` is: its target is the method."""
     for function in module.nodes(*FUNCTIONS):
         for decorator in function.decorator_list:
             if asks_to_compile(module, decorator):
-                yield Region(module.path, decorator.lineno, fullgraph_of(module, decorator)), function
+                yield Asked(decorator, function, decorator)
     for call in module.nodes(ast.Call):
         if (target := target_of(module, call)) is not None:
-            asked = call.func if isinstance(call.func, ast.Call) else call
-            yield Region(module.path, call.lineno, fullgraph_of(module, asked)), target
+            yield Asked(call, target, call.func if isinstance(call.func, ast.Call) else call)
 
 
 def asks_to_compile(module: Module, node: ast.AST) -> bool:

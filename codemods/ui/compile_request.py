@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from codemods.module import Module
 from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.compiled import asks_to_compile, entry_point, is_method, modules_that_compile, target_of
+from codemods.syntax.compiled import Asked, asked_in, entry_point, is_method, modules_that_compile
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Definition, where
 from validate.drafting.library import Library
@@ -24,48 +22,26 @@ USUAL_MODE = '"reduce-overhead"'
 NOWHERE = "Guessed: the project nowhere shows how it compiles this."
 
 
-@dataclass
-class Asked:
-    """One request of the project: where it stands, what it passes, and what it is about."""
-
-    module: Module
-    node: ast.AST
-    target: ast.AST
-    keywords: list[ast.keyword] = field(default_factory=list)
-
-
 def find_request(subject: Subject, project: Project, library: Library, config: Config | None) -> Request:
     """The project's own request for the subject; the only one whose target nobody can follow; else the usual mode."""
     names = Definitions(project)
     unclear = []
-    for asked in requests_of(project):
-        found = compiled_by(names, asked)
-        if found is None:
-            unclear.append(asked)
-        elif is_subject(found, subject, project):
-            return read_request(asked, library, config, "As in")
+    for module in modules_that_compile(project):
+        for asked in asked_in(module):
+            found = compiled_by(names, module, asked.target)
+            if found is None:
+                unclear.append((module, asked))
+            elif is_subject(found, subject, project):
+                return read_request(module, asked, library, config, "As in")
     if len(unclear) == 1:
-        return read_request(unclear[0], library, config, "Guessed, after the only request that can be meant:")
+        return read_request(*unclear[0], library, config, "Guessed, after the only request that can be meant:")
     return Request({"mode": USUAL_MODE}, comment=NOWHERE)
 
 
-def requests_of(project: Project) -> Iterator[Asked]:
-    for module in modules_that_compile(project):
-        for function in module.nodes(*FUNCTIONS):
-            for decorator in function.decorator_list:
-                if asks_to_compile(module, decorator):
-                    yield Asked(module, decorator, function, getattr(decorator, "keywords", []))
-        for call in module.nodes(ast.Call):
-            if (target := target_of(module, call)) is not None:
-                asked = call.func if isinstance(call.func, ast.Call) else call
-                yield Asked(module, call, target, asked.keywords)
-
-
-def compiled_by(names: Definitions, asked: Asked) -> Definition | None:
+def compiled_by(names: Definitions, module: Module, target: ast.AST) -> Definition | None:
     """The class of the object that is compiled, or the function."""
-    target = asked.target
-    held = names.instance(asked.module, target.value if is_method(target) else target)
-    return held or entry_point(names, asked.module, target)  # type: ignore[return-value]
+    held = names.instance(module, target.value if is_method(target) else target)
+    return held or entry_point(names, module, target)  # type: ignore[return-value]
 
 
 def is_subject(found: Definition, subject: Subject, project: Project) -> bool:
@@ -76,12 +52,11 @@ def is_subject(found: Definition, subject: Subject, project: Project) -> bool:
     return wanted is not None and path == module.path and wanted.node.lineno == node.lineno  # type: ignore[attr-defined]
 
 
-def read_request(asked: Asked, library: Library, config: Config | None, how: str) -> Request:
-    place = where(asked.module, asked.node)
-    request = Request(comment=f"{how} {place}.")
-    for word in asked.keywords:
+def read_request(module: Module, asked: Asked, library: Library, config: Config | None, how: str) -> Request:
+    request = Request(comment=f"{how} {where(module, asked.node)}.")
+    for word in getattr(asked.settings, "keywords", []):
         if word.arg in NAMES:
-            request = with_option(request, word.arg, word.value, asked.module, library, config)
+            request = with_option(request, word.arg, word.value, module, library, config)
         elif word.arg is None:
             request = replace(request, comment=f"{request.comment} What it passes with ** is left out.")
     return request

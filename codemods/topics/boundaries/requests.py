@@ -12,7 +12,7 @@ from codemods.model import SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.compiled import asks_to_compile, target_of
+from codemods.syntax.compiled import asked_in
 from codemods.syntax.definitions import Definitions, owner_of_self
 from codemods.syntax.places import Place, only_function
 from codemods.topics.boundaries.layers import torch_class
@@ -89,20 +89,14 @@ def unnamed_requests(module: Module, project: Project) -> list[str]:
 
 
 def requests(module: Module, project: Project) -> Iterator[tuple[Named | None, Request]]:
-    for function in module.nodes(*FUNCTIONS):
-        for decorator in function.decorator_list:
-            if asks_to_compile(module, decorator):
-                graphs = graphs_of(module, project, decorator)
-                yield definition_name(module, function), Request(decorator, function, graphs)
-    for call in module.nodes(ast.Call):
-        target = target_of(module, call)
-        asked = call.func if isinstance(call.func, ast.Call) else call
-        if isinstance(target, ast.Attribute) and target is call.func:
-            if is_torch_module(project, module, target.value, call):
-                named = name_of(module, target.value)
-                yield named, Request(call, target.value, graphs_of(module, project, call))
-        elif target is not None:
-            yield assigned_name(module, project, call), Request(call, target, graphs_of(module, project, asked))
+    for asked in asked_in(module):
+        graphs = graphs_of(module, project, asked.settings)
+        if isinstance(asked.target, FUNCTIONS):
+            yield definition_name(module, asked.target), Request(asked.node, asked.target, graphs)
+        elif (owner := asked.compiled_in_place) is None:
+            yield assigned_name(module, project, asked.node), Request(asked.node, asked.target, graphs)
+        elif is_torch_module(project, module, owner, graphs):
+            yield name_of(module, owner), Request(asked.node, owner, graphs)
 
 
 def definition_name(module: Module, function: Function) -> Named | None:
@@ -152,7 +146,7 @@ def class_of_self(module: Module, node: ast.AST) -> ast.ClassDef | None:
     return owner.node if owner else None
 
 
-def is_torch_module(project: Project, module: Module, node: ast.expr, call: ast.Call) -> bool:
+def is_torch_module(project: Project, module: Module, node: ast.expr, graphs: str) -> bool:
     """Whether `x.compile(...)` is torch's: by the class of `x`, or by what only torch takes."""
     names = Definitions(project)
     kind = names.instance(module, node)
@@ -163,7 +157,7 @@ def is_torch_module(project: Project, module: Module, node: ast.expr, call: ast.
         return any(base in MODULES for base in bases)
     if torch_class(names, module, node).startswith("torch.nn."):
         return True
-    return module.imports.names_package("torch") and graphs_of(module, project, call) == "on"
+    return module.imports.names_package("torch") and graphs == "on"
 
 
 def graphs_of(module: Module, project: Project, asked: ast.expr) -> str:
