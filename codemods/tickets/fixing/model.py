@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from codemods.model import Finding
-from codemods.rewrite.journal import Run
+from codemods.rewrite.entry import Run
 from codemods.tickets.model import Ticket
 from codemods.tickets.understanding import Understood
 from validate.model import Verdict
