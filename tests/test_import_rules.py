@@ -80,7 +80,7 @@ def test_the_validator_knows_nothing_of_codemods() -> None:
 def test_help_loads_neither_the_validator_nor_tickets_nor_the_page() -> None:
     code = (
         "import sys, codemods.ui.cli; "
-        "slow = ('validate', 'codemods.ui.verdict', 'codemods.ui.ticket', 'codemods.tickets'); "
+        "slow = ('validate', 'codemods.ui.verdict', 'codemods.ui.tickets', 'codemods.tickets'); "
         "print([name for name in sys.modules if name.startswith(slow)])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -59,7 +59,7 @@ def test_explain_shows_the_fixture_that_the_wheel_brings_along(fullgraph: Path, 
 
 def test_the_wheel_brings_the_page_of_a_verdict_and_its_schema(fullgraph: Path, tmp_path: Path) -> None:
     code = (
-        "from codemods.ui.verdict_html import verdict_html; from codemods.ui.verdict_json import schema; "
+        "from codemods.ui.verdict.as_html import verdict_html; from codemods.ui.verdict.as_json import schema; "
         "print(verdict_html([])[:15], schema()['title'])"
     )
     done = run(fullgraph.with_name("python"), "-c", code, cwd=tmp_path)

@@ -20,7 +20,7 @@ from codemods.rewrite.walk import Tree, plant_trees
 from codemods.run import Filter, Reviewer, Scanner, keep_all, leave_unwritable, scanner_for, writer_for
 from codemods.run import fix as fix_tree
 from codemods.ui.config import Config, choose_codemods, parse_options, read_config
-from codemods.ui.report import Report, shown_path
+from codemods.ui.report.model import Report, shown_path
 from codemods.ui.terminal import ProgressLine, is_terminal, use_color
 from codemods.ui.tests_notices import fixed_without_tests, no_codemod_writes_tests
 from validate.model import ValidateError
@@ -167,7 +167,7 @@ def say_stopped(report: Report) -> int:
 def ask_a_person(request: Request, report: Report) -> Callable[[Job], Chooser]:
     """Where the program was observed, about what cost most first."""
     from codemods.ui.keys import Keys
-    from codemods.ui.observed_review import ByCost
+    from codemods.ui.observed.review import ByCost
     from codemods.ui.review import Review
 
     keys = Keys()
@@ -198,13 +198,13 @@ class AcceptAll:
 
 def show(report: Report, request: Request) -> int:
     if report.observed:
-        from codemods.ui.observed_join import join
+        from codemods.ui.observed.join import join
 
         join(report, report.observed, is_all=not (request.select or request.ignore or request.symbols or request.lines))
     if request.form == "json":
-        from codemods.ui.report_json import render
+        from codemods.ui.report.as_json import render
     else:
-        from codemods.ui.report_text import render
+        from codemods.ui.report.as_text import render
     render(report, quiet=request.quiet, color=use_color(request.color))
     return report.exit_code
 
@@ -223,7 +223,7 @@ def jobs_for(request: Request, report: Report) -> Iterator[Job]:
     loaded = request.loaded()
     request.codemods(Config(), loaded)
     if request.observed:
-        from codemods.ui.observed_join import read_observed
+        from codemods.ui.observed.join import read_observed
 
         report.observed = read_observed(request.observed)
     trees, wrong = plant_trees(request.paths or (Path(),))

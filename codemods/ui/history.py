@@ -14,7 +14,7 @@ from codemods.rewrite.journal import Journal
 from codemods.rewrite.merge import Conflict
 from codemods.rewrite.undo import is_in_force, undo_what_can_be, undone_findings
 from codemods.rewrite.walk import find_root
-from codemods.ui.report_text import count, undo_command
+from codemods.ui.report.as_text import count, undo_command
 
 MARK = "<<<<<<< "
 FEW = 5

@@ -19,7 +19,7 @@ from codemods.model import FullgraphError
 from codemods.project import Project
 from codemods.rewrite.lock import make_folder
 from codemods.rewrite.walk import find_root, plant_trees
-from codemods.ui.report_text import count
+from codemods.ui.report.as_text import count
 from codemods.ui.terminal import is_terminal
 from validate.capture import Captured
 from validate.capture import capture as run_and_store

@@ -22,7 +22,7 @@ from codemods.ui.commands import UNDECIDED
 from codemods.ui.config import read_config
 from codemods.ui.stage_line import StageLine
 from codemods.ui.terminal import use_color
-from codemods.ui.verdict_text import verdict_text
+from codemods.ui.verdict.as_text import verdict_text
 from validate.judge import combined, exit_code
 from validate.model import Declared, Settings, Sides, ValidateError, Verdict
 from validate.prove import prove
@@ -126,7 +126,7 @@ def tell(request: ProofRequest, verdicts: Sequence[Verdict]) -> int:
     if request.form == "json":
         import json
 
-        from codemods.ui.verdict_json import verdicts_as_json
+        from codemods.ui.verdict.as_json import verdicts_as_json
 
         click.echo(json.dumps(verdicts_as_json(verdicts, request.keep_neutral), indent=2))
     else:
@@ -135,7 +135,7 @@ def tell(request: ProofRequest, verdicts: Sequence[Verdict]) -> int:
 
 
 def write_report(file: Path, verdicts: Sequence[Verdict]) -> None:
-    from codemods.ui.verdict_html import verdict_html
+    from codemods.ui.verdict.as_html import verdict_html
 
     file.write_text(verdict_html(verdicts), encoding="utf-8")
     click.echo(f"fullgraph: the report is in {file}", err=True)

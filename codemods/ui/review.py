@@ -13,7 +13,7 @@ from codemods.project import Project
 from codemods.rewrite.plan import readable, touched, why_not
 from codemods.ui.by_hand import edit_by_hand, finding_patch
 from codemods.ui.keys import Keys
-from codemods.ui.report import DECLINED, NOT_ASKED, place_of
+from codemods.ui.report.model import DECLINED, NOT_ASKED, place_of
 from codemods.ui.terminal import paint, paint_patch, wrap
 
 HELP = """\

@@ -10,7 +10,7 @@ from codemods.registry import all_codemods
 from codemods.rewrite.entry import Run
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.undo import undone_findings
-from codemods.ui.report_text import undo_command
+from codemods.ui.report.as_text import undo_command
 
 
 def no_codemod_writes_tests() -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from codemods.ui.audit_json import audits_as_json, schema
-from codemods.ui.audit_text import audit_text
+from codemods.ui.audit.as_json import audits_as_json, schema
+from codemods.ui.audit.as_text import audit_text
 from validate import audit as model
 from validate.audit import Audit, Conclusion, Hazard, Place, RealError
 from validate.model import Outcome, Scenario, Settings

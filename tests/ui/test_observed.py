@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from codemods.ui.observed import words_of
-from codemods.ui.observed_html import observed_html
-from codemods.ui.observed_join import names_in
-from codemods.ui.observed_text import observed_text
+from codemods.ui.observed.as_html import observed_html
+from codemods.ui.observed.as_text import observed_text
+from codemods.ui.observed.command import words_of
+from codemods.ui.observed.join import names_in
 from tests.ui.browser import Browser, find_chromium
 from tests.ui.running import FILES, PROMPT, Terminal, run
 from validate.observe import FORMAT, SCHEMA

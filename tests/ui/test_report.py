@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from codemods.ui.report_json import VERSION
+from codemods.ui.report.as_json import VERSION
 from tests.ui.running import run, texts
 
 

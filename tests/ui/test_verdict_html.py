@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from codemods.ui.plain import plain
-from codemods.ui.verdict_diff import aligned, changed_words, read_diff, side_by_side
-from codemods.ui.verdict_html import FILES, verdict_html
-from codemods.ui.verdict_page.frames import frames_of
-from codemods.ui.verdict_page.markup import element, markup
-from codemods.ui.verdict_page.plots import nice_ticks, ratio_ticks
-from codemods.ui.verdict_rows import rows
+from codemods.ui.verdict.as_html import FILES, verdict_html
+from codemods.ui.verdict.diff import aligned, changed_words, read_diff, side_by_side
+from codemods.ui.verdict.page.frames import frames_of
+from codemods.ui.verdict.page.markup import element, markup
+from codemods.ui.verdict.page.plots import nice_ticks, ratio_ticks
+from codemods.ui.verdict.rows import rows
 from tests.ui.browser import Browser, find_chromium
 from tests.ui.sample_verdicts import BRANCH, ITEM, PRINT, SAMPLES, diff_of
 from validate.model import Verdict

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from codemods.ui.verdict_json import schema, verdict_as_json, verdict_from_json, verdicts_as_json
+from codemods.ui.verdict.as_json import schema, verdict_as_json, verdict_from_json, verdicts_as_json
 from tests.ui.sample_verdicts import SAMPLES
 from validate import model
 from validate.model import Ruling, ValidateError

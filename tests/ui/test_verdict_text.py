@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from codemods.ui.stage_line import StageLine
-from codemods.ui.verdict_diff import read_diff
-from codemods.ui.verdict_places import breaks_by_fate, count_lines
-from codemods.ui.verdict_rows import rows
-from codemods.ui.verdict_text import verdict_text
+from codemods.ui.verdict.as_text import verdict_text
+from codemods.ui.verdict.diff import read_diff
+from codemods.ui.verdict.places import breaks_by_fate, count_lines
+from codemods.ui.verdict.rows import rows
 from tests.ui.running import ANSI
 from tests.ui.sample_verdicts import BRANCH, ITEM, PRINT, SAMPLES, diff_of
 from validate.model import Ratio, Sync, Verdict

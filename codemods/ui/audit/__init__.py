@@ -1,0 +1,1 @@
+"""`fullgraph audit`: hazards for people and for programs."""

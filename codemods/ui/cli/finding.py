@@ -1,0 +1,84 @@
+"""The commands that find, rewrite and explain."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from codemods.ui.cli.options import (
+    EPILOG,
+    PROOF_EPILOG,
+    Fix,
+    codemod_option,
+    color_option,
+    complete_codemods,
+    finding_options,
+    proof_flags_given,
+    proof_options,
+    proof_request,
+    report_option,
+    write_tests_option,
+)
+
+
+@click.command(epilog=EPILOG)
+@finding_options
+def check(**given: Any) -> None:
+    """Report findings in PATHS (default: the current folder). Nothing is written."""
+    from codemods.ui.commands import Request, check
+
+    sys.exit(check(Request(**given)))
+
+
+@click.command(cls=Fix, epilog=f"{EPILOG} With --prove: {PROOF_EPILOG}")
+@finding_options
+@click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Write without asking.")
+@click.option("--unsafe", is_flag=True, help="With --yes or --diff: include what may change behaviour.")
+@write_tests_option
+@click.option(
+    "--prove", "scenarios", multiple=True, metavar="SCENARIO", help="Write only what this proves (repeatable)."
+)
+@proof_options
+@report_option("FILE.html")
+@click.pass_context
+def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: tuple[str, ...], **given: Any) -> None:
+    """Rewrite findings in PATHS: asks about each on a terminal, else prints the patch."""
+    from codemods.ui.commands import Request, fix
+
+    if diff and yes:
+        raise click.UsageError("--diff writes nothing and --yes writes: give one of them")
+    if not scenarios and (idle := proof_flags_given(ctx)):
+        raise click.UsageError(f"{idle} is for --prove SCENARIO")
+    proof = proof_request(scenarios, given["form"], given["quiet"], given["color"], given)
+    sys.exit(fix(Request(**given), diff=diff, yes=yes, unsafe=unsafe, proof=proof if scenarios else None))
+
+
+@click.command("list")
+@codemod_option("The codemods of this file instead.")
+def list_command(codemod_files: tuple[Path, ...]) -> None:
+    """Every codemod, with one line on what it does."""
+    from codemods.ui.explain import list_codemods
+
+    click.echo(list_codemods(codemod_files), nl=False)
+
+
+@click.command()
+@click.argument("name", shell_complete=complete_codemods)
+@codemod_option("Look for NAME in this file too.")
+@click.option("--measure", is_flag=True, help="Prove its fixtures on your torch now, and show what comes out.")
+@click.option("--python", default="", metavar="PATH", help="With --measure: the interpreter that has your torch.")
+@color_option
+def explain(name: str, codemod_files: tuple[Path, ...], measure: bool, python: str, color: str) -> None:
+    """What the codemod NAME does, what it leaves alone, its options, what was measured, and an example."""
+    from codemods.ui.explain import explain as explained
+    from codemods.ui.terminal import use_color
+
+    if measure:
+        from codemods.ui.measured import measure_now
+
+        sys.exit(measure_now(name, python))
+    click.echo(explained(name, use_color(color), codemod_files), nl=False)

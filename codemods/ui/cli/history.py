@@ -1,0 +1,38 @@
+"""The commands about what was written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def log(path: Path, form: str) -> None:
+    """What was written in the project around PATH, oldest first."""
+    from codemods.ui.history import log
+
+    log(path, form)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[RUN | FINDING]...")
+@click.option("--all", "everything", is_flag=True, help="Take back every run.")
+@click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
+@click.option(
+    "--conflict",
+    type=click.Choice(["refuse", "markers"]),
+    default="refuse",
+    show_default=True,
+    help="Where your edits collide with it: change nothing, or write both versions between markers.",
+)
+def undo(names: tuple[str, ...], everything: bool, path: Path, conflict: str) -> None:
+    """Take back a RUN (3), a FINDING of a run (3.1), or by default what the last command wrote."""
+    from codemods.ui.history import undo
+
+    if names and everything:
+        raise click.UsageError("--all takes back everything: give it no run or finding")
+    sys.exit(undo(path, names, everything=everything, markers=conflict == "markers"))

@@ -1,0 +1,84 @@
+"""What `observe` does: runs a program as it is, keeps the report, and shows it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from codemods.model import FullgraphError
+from codemods.rewrite.lock import make_folder
+from codemods.rewrite.walk import find_root
+from codemods.ui.observed.as_text import observed_text
+from codemods.ui.terminal import use_color
+from validate.launch import python_of
+from validate.model import ValidateError
+from validate.observe import Observed
+from validate.observe import observe as run_and_watch
+
+NOT_STARTED = 127
+"""The exit code for a command that cannot be run, as shells have it."""
+
+DEFAULT = Path(".fullgraph") / "observed.json"
+PYTHONS = ("python", "python3")
+
+
+def observe(command: Sequence[str], out: Path | None, page: Path | None, python: str, color: str) -> int:
+    """Run the command; its own exit code. The program's output is left alone, ours goes to standard error."""
+    root = find_root(Path.cwd())
+    check_folders(out, page)
+    if out is None:
+        make_folder(root / DEFAULT.parent)
+    try:
+        observed = run_and_watch(words_of(command, python, root), root, (out or root / DEFAULT).absolute())
+    except ValidateError as error:
+        click.echo(f"fullgraph: {error}", err=True)
+        return NOT_STARTED
+    show(observed, page, color)
+    return 128 - observed.exit_code if observed.exit_code < 0 else observed.exit_code
+
+
+def words_of(command: Sequence[str], python: str, root: Path) -> list[str]:
+    """The command, with the interpreter that was named, or the project's own for a bare `train.py`."""
+    first = command[0]
+    if python and os.path.basename(first) in PYTHONS:
+        return [python_of(python, root), *command[1:]]
+    is_argument = first.startswith("-") or (first.endswith(".py") and not os.access(first, os.X_OK))
+    if python or is_argument:
+        return [python_of(python, root), *command]
+    return list(command)
+
+
+def check_folders(*files: Path | None) -> None:
+    """Before the program runs, not after: the report must have a place to go."""
+    for file in files:
+        if file is not None and not file.absolute().parent.is_dir():
+            raise FullgraphError(f"{file.parent}: no such folder; the program was not run")
+        if file is not None and file.is_dir():
+            raise FullgraphError(f"{file}: a folder; name a file. The program was not run")
+
+
+def show(observed: Observed, page: Path | None, color: str) -> None:
+    is_colored = use_color(color) and sys.stderr is not None and sys.stderr.isatty()
+    width = shutil.get_terminal_size().columns
+    click.echo(observed_text(observed.report, is_colored, width), nl=False, err=True)
+    shown = shown_from_here(observed.file)
+    click.echo(f"The report is in {shown}; `fullgraph check --observed {shown}` joins it with findings.", err=True)
+    if page is not None:
+        from codemods.ui.observed.as_html import observed_html
+
+        try:
+            page.write_text(observed_html(observed.report), encoding="utf-8")
+        except OSError as error:
+            click.echo(f"fullgraph: {page}: {error.strerror}; the page was not written", err=True)
+        else:
+            click.echo(f"The page is {page}.", err=True)
+
+
+def shown_from_here(file: Path) -> str:
+    relative = os.path.relpath(file)
+    return relative if not relative.startswith(os.pardir) else str(file)

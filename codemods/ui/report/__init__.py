@@ -1,0 +1,1 @@
+"""What a command has to tell, and the forms it takes."""

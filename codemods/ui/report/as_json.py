@@ -1,0 +1,54 @@
+"""The report for programs: one JSON object on standard output, the same for the same input."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from codemods.rewrite.as_json import dump_finding
+from codemods.ui.report.model import Line, Report
+
+VERSION = 1
+
+
+def render(report: Report, *, quiet: bool, color: bool) -> None:
+    click.echo(json.dumps(as_json(report), indent=2))
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    return {
+        "version": VERSION,
+        "exit_code": report.exit_code,
+        "files": report.files,
+        "suppressed": report.suppressed,
+        "findings": [line_as_json(line) for line in report.lines],
+        "errors": [{"place": place, "reason": reason} for place, reason in report.errors],
+        "warnings": [{"place": place, "reason": reason} for place, reason in report.warnings],
+        "notices": list(report.notices),
+        "runs": [
+            {"root": str(root), "run": run, "findings": findings, "files": files, "created": list(created)}
+            for root, run, findings, files, created in report.runs
+        ],
+        "patch": report.patch.decode(errors="replace"),
+        **({"observed": [one.as_json() for one in report.unexplained]} if report.observed else {}),
+        **({"proofs": proofs_as_json(report)} if report.verdicts else {}),
+    }
+
+
+def proofs_as_json(report: Report) -> list[dict[str, Any]]:
+    from codemods.ui.verdict.as_json import verdict_as_json
+
+    return [verdict_as_json(verdict) for verdict in report.verdicts]
+
+
+def line_as_json(line: Line) -> dict[str, Any]:
+    return {
+        **dump_finding(line.finding),
+        "place": line.place,
+        "root": str(line.root),
+        "outcome": line.outcome,
+        "reason": line.reason,
+        **({"observed": line.observed.as_json()} if line.observed else {}),
+    }

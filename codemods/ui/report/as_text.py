@@ -1,0 +1,120 @@
+"""The report for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from codemods.model import Safety
+from codemods.rewrite.walk import find_root
+from codemods.ui.report.model import DECLINED, FIXED, FOUND, NOT_ASKED, Line, Report
+from codemods.ui.terminal import paint, paint_patch
+
+
+def render(report: Report, *, quiet: bool, color: bool) -> None:
+    """Findings or the patch to standard output; everything about the run itself to standard error."""
+    for notice in report.notices:
+        click.echo(f"fullgraph: {notice}", err=True)
+    if report.is_dry:
+        write_patch(report.patch, color)
+    else:
+        for line in worth_telling(report):
+            click.echo("\n".join(line_text(line, quiet, color)))
+    if report.unexplained:
+        from codemods.ui.observed.join import unexplained_text
+
+        click.echo(unexplained_text(report, color), err=report.is_dry)
+    if report.verdicts:
+        from codemods.ui.verdict.as_text import verdict_text
+
+        click.echo(verdict_text(report.verdicts, color), nl=False, err=report.is_dry)
+    for place, reason in report.errors:
+        click.echo(f"{place}: error: {reason}" if place else f"fullgraph: {reason}", err=True)
+    if not quiet:
+        for text in closing(report):
+            click.echo(text, err=True)
+
+
+def worth_telling(report: Report) -> list[Line]:
+    """Not what a person has just declined: those are counted only."""
+    return [line for line in report.lines if line.reason not in (DECLINED, NOT_ASKED)]
+
+
+def write_patch(patch: bytes, color: bool) -> None:
+    """As bytes, so that `git apply` can read it whatever the encodings of the files; painted only for the eye."""
+    if color:
+        click.echo(paint_patch(patch, color), nl=False)
+    else:
+        click.echo(patch, nl=False)
+
+
+def line_text(line: Line, quiet: bool, color: bool) -> Iterator[str]:
+    finding = line.finding
+    verb = "" if line.outcome == FOUND else f"{line.outcome}: "
+    yield (
+        f"{paint(line.place, color, bold=True)}: {verb}{paint(finding.codemod, color, fg='cyan')}: "
+        f"{finding.message} ({finding.symbol})"
+    )
+    if line.observed:
+        yield f"    observed: {line.observed.text}"
+    if quiet or line.outcome == FIXED:
+        return
+    if line.reason:
+        yield f"    {line.reason}" if line.reason.startswith("unsafe: ") else f"    left alone: {line.reason}"
+    elif finding.safety is Safety.UNSAFE:
+        yield f"    {paint('unsafe', color, fg='yellow')}: {finding.caveat}"
+    for note in finding.notes:
+        yield f"    note: {note}"
+    if line.outcome == FOUND and (created := finding.created()):
+        yield f"    new: {', '.join(created)}"
+
+
+def closing(report: Report) -> Iterator[str]:
+    """What there is to say about the whole: warnings, what a patch does not show, how much, how to take it back."""
+    for place, reason in report.warnings:
+        yield f"{place}: warning: {reason}"
+    if report.is_dry:
+        for line in report.lines:
+            if line.outcome != FIXED:
+                yield from line_text(line, False, False)
+    if report.files or not report.errors:
+        yield summary(report)
+    if report.is_dry and report.patch and report.patch_base != Path.cwd():
+        yield f"The patch counts from {report.patch_base}."
+    for root, run, findings, files, created in report.runs:
+        new = f" (new: {', '.join(created)})" if created else ""
+        yield (
+            f"Run {run}: {count(findings, 'finding')} written in {count(files, 'file')}{new}; "
+            f"{undo_command(root, run)} takes {'it' if findings == 1 else 'them'} back."
+        )
+
+
+def undo_command(root: Path, run: int) -> str:
+    where = "" if root == find_root(Path.cwd()) else f" --path {root}"
+    return f"`fullgraph undo {run}{where}`"
+
+
+def summary(report: Report) -> str:
+    """`7 findings in 3 files; 6 can be fixed, 1 of them unsafe.`"""
+    parts = [
+        f"{count(len(report.lines), 'finding') if report.lines else 'no findings'} in {count(report.files, 'file')}"
+    ]
+    fixable = [line.finding for line in report.lines if line.outcome == FOUND and line.finding.is_fixable]
+    unsafe = sum(finding.safety is Safety.UNSAFE for finding in fixable)
+    if fixable:
+        parts.append(f"{len(fixable)} can be fixed" + (f", {unsafe} of them unsafe" if unsafe else ""))
+    if fixed := sum(line.outcome == FIXED for line in report.lines):
+        parts.append(f"{fixed} {'in the patch' if report.is_dry else 'fixed'}")
+    reasons = Counter(line.reason for line in report.lines)
+    parts += [f"{reasons[reason]} {reason}" for reason in (DECLINED, NOT_ASKED) if reasons[reason]]
+    if report.suppressed:
+        parts.append(f"{report.suppressed} suppressed")
+    text = "; ".join(parts) + "."
+    return text[0].upper() + text[1:]
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

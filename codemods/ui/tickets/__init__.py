@@ -1,0 +1,1 @@
+"""`fullgraph ticket`: what was understood, and what was fixed."""

@@ -1,0 +1,122 @@
+"""What `ticket fix` says to people: of each ticket what it claims, what was found, what was done and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from codemods.tickets.fixing.choosing import LITERAL
+from codemods.tickets.fixing.model import Handled, Outcome
+from codemods.tickets.understanding import Understood
+from codemods.ui.layout import encodable
+from codemods.ui.plain import plain
+from codemods.ui.terminal import paint
+from codemods.ui.tickets.as_text import ranges, row, severity
+from validate.judge import combined
+from validate.model import Verdict
+
+SHORT = 200
+DONE: dict[Outcome, tuple[str, str]] = {
+    "fixed": ("fixed", "in the patch"),
+    "partly": ("fixed in part", "in part in the patch"),
+    "closed": ("closed", "would be closed"),
+    "left": ("left open", "left open"),
+    "skipped": ("not worked on", "not worked on"),
+}
+
+
+def about(understood: Understood) -> Iterator[str]:
+    """What the review shows above the diff: the ticket, its claim, and how its own fix compares."""
+    ticket, routed = understood.ticket, understood.routed
+    level = severity(ticket)
+    yield plain(f"ticket {ticket.id}{f' ({level})' if level else ''}: {ticket.title}")
+    if claim := claim_of(understood):
+        yield plain(f"claims: {claim}")
+    if routed.comparison:
+        yield plain(f"compared: {routed.comparison}")
+    for note in routed.notes:
+        yield plain(f"note: {note}")
+
+
+def claim_of(understood: Understood) -> str:
+    ticket = understood.ticket
+    text = " ".join((ticket.summary or ticket.problem.partition("\n")[0]).split())
+    return text if len(text) <= SHORT else text[: SHORT - 3] + "..."
+
+
+def handled_text(handled: Handled, is_dry: bool, color: bool) -> str:
+    ticket = handled.understood.ticket
+    head = f"{paint(plain(ticket.id), color, bold=True)}  {plain(ticket.title)}"
+    lines = [line for label, text in rows(handled, is_dry) for line in row(label, plain(text), color)]
+    return encodable("\n".join([head, *lines]))
+
+
+def rows(handled: Handled, is_dry: bool) -> Iterator[tuple[str, str]]:
+    understood = handled.understood
+    yield "ticket", understood.ticket.source
+    yield "severity", severity(understood.ticket)
+    yield "place", place_of(understood)
+    if handled.outcome != "skipped":
+        yield "codemod", codemod_of(handled)
+        yield "compared", "" if not handled.applied or is_literal(handled) else understood.routed.comparison
+    for verdict in handled.verdicts:
+        yield "proof", proof_of(verdict)
+    yield "done", done_text(handled, is_dry)
+    for note in handled.notes:
+        yield "", note
+    yield "run", f"{handled.run.number}; `fullgraph undo {handled.run.number}` takes it back" if handled.run else ""
+
+
+def place_of(understood: Understood) -> str:
+    """Where the findings are, else the best guess at the place."""
+    findings = understood.routed.findings
+    if findings:
+        return ", ".join(dict.fromkeys(f"{each.path}:{each.line}" for each in findings)) + f"  {findings[0].symbol}"
+    spot = understood.located.best
+    if spot is None:
+        return ""
+    where = f"{spot.path}:{ranges(spot.lines)}" if spot.lines else spot.path
+    return f"{where}  {spot.symbol}".rstrip()
+
+
+def is_literal(handled: Handled) -> bool:
+    return any(finding.codemod == LITERAL for finding in handled.applied)
+
+
+def codemod_of(handled: Handled) -> str:
+    routed = handled.understood.routed
+    if is_literal(handled):
+        return f"the ticket's own fix, not that of {routed.codemod}"
+    options = "".join(f" {key}={value}" for key, value in routed.options)
+    return f"{routed.codemod}{options}" if routed.codemod else "none"
+
+
+def proof_of(verdict: Verdict) -> str:
+    return f"{verdict.ruling.value} by {verdict.scenario.name}: {verdict.sentence}"
+
+
+def done_text(handled: Handled, is_dry: bool) -> str:
+    """`fixed; its status is now "resolved"`, or why not. What no scenario has run is not called fixed."""
+    is_unproven = handled.outcome == "fixed" and not handled.verdicts and not is_dry
+    parts = ["written, not verified" if is_unproven else DONE[handled.outcome][is_dry]]
+    parts += [handled.reason] if handled.reason else []
+    text = ": ".join(parts)
+    return f'{text}; its status is now "{handled.status}"' if handled.status else text
+
+
+def ruling_of(handled: Handled) -> str:
+    """The ruling on a ticket and the sentence of the verdict that decided it."""
+    if not handled.verdicts:
+        return ""
+    ruling = combined(handled.verdicts)
+    sentence = next((each.sentence for each in handled.verdicts if each.ruling is ruling), "")
+    return f"{ruling.value}: {sentence}" if sentence else ruling.value
+
+
+def summary(handled: Sequence[Handled], not_reached: int, is_dry: bool) -> str:
+    """`7 tickets: 3 fixed, 2 left open, 2 not worked on.`"""
+    counted = Counter(each.outcome for each in handled)
+    parts = [f"{counted[outcome]} {names[is_dry]}" for outcome, names in DONE.items() if counted[outcome]]
+    parts += [f"{not_reached} not reached"] if not_reached else []
+    total = len(handled) + not_reached
+    return f"{total} ticket{'s' * (total != 1)}{': ' if parts else ''}{', '.join(parts)}."
