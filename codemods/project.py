@@ -23,12 +23,15 @@ LINE_BREAK = re.compile(rb"\r?\n")
 class Project:
     """A root folder and the Python files below it, by paths relative to the root.
 
-    `overlay` holds bytes that win over the disk: an editor's buffers, or what a change is about to write.
+    `overlay` holds bytes that win over the disk: an editor's buffers, or what a change is about to write. A function
+    that lists the files is called when the first question goes beyond one of them.
     """
 
-    def __init__(self, root: Path, files: Iterable[str], overlay: Mapping[str, bytes] | None = None) -> None:
+    def __init__(
+        self, root: Path, files: Iterable[str] | Callable[[], Iterable[str]], overlay: Mapping[str, bytes] | None = None
+    ) -> None:
         self.root = root
-        self.files = tuple(sorted(files))
+        self._listed = files if callable(files) else tuple(files)
         self.overlay = dict(overlay or {})
         self.was_asked = False
         """Set by every question that goes beyond one module: its answer may change when any file does."""
@@ -39,7 +42,12 @@ class Project:
 
     def laid_over(self, texts: Mapping[str, bytes]) -> Project:
         """The same project with other bytes in some files, and with the files among these that it did not have."""
-        return Project(self.root, {*self.files, *texts}, {**self.overlay, **texts})
+        named = tuple(texts)
+        return Project(self.root, lambda: {*self.files, *named}, {**self.overlay, **texts})
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        return tuple(sorted(self._listed() if callable(self._listed) else self._listed))
 
     def worked_out(self, what: Hashable, work_out: Callable[[], ANSWER]) -> ANSWER:
         """An answer about the whole project, kept as long as the project is."""

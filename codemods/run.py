@@ -18,7 +18,7 @@ from codemods.rewrite.find import FileResult, find
 from codemods.rewrite.journal import Journal, Sign
 from codemods.rewrite.order import Disagreement, disagreements
 from codemods.rewrite.plan import OVERLAPS, plan, touched
-from codemods.rewrite.scan import Progress, scan
+from codemods.rewrite.scan import Progress, ask_one, checked, scan
 from codemods.rewrite.walk import Tree, matching
 
 ROUNDS = 5
@@ -169,6 +169,12 @@ def scanner_for(
         return respecting(filtered(results, wanted), exclude)
 
     return look
+
+
+def look_at(project: Project, path: str, codemods: Sequence[Codemod], exclude: Sequence[str] = ()) -> FileResult:
+    """What `check` says of one file that was named, for whoever has no tree to scan: an editor, with its buffers."""
+    _, _, result = ask_one(project, path, codemods)
+    return respecting([checked(project, result)], exclude)[0]
 
 
 def writer_for(journal: Journal | None) -> Writer:

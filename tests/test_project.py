@@ -38,6 +38,18 @@ def test_a_buffer_wins_over_the_disk(tmp_path: Path) -> None:
     assert on_disk.mentions("x") == ["a.py"]
 
 
+def test_files_are_listed_for_a_question_that_goes_beyond_one(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    calls: list[int] = []
+    lazy = Project(tmp_path, lambda: calls.append(1) or ["a.py"])  # type: ignore[func-returns-value]
+    edited = lazy.laid_over({"b.py": b"x = 2\n"})
+    edited.module("a.py")
+    assert not calls
+    assert edited.mentions("x") == ["a.py", "b.py"]
+    assert lazy.mentions("x") == ["a.py"]
+    assert len(calls) == 1
+
+
 def test_a_module_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
     found = project(tmp_path, {"a.py": "x = = 1\n"})
     with pytest.raises(SourceError):
