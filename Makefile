@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench measure wheel clean
+.PHONY: demo test lint bench measure docs pictures wheel clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -30,6 +30,12 @@ bench: $(STAMP)  ## fullgraph against ruff, ast-grep, torchfix and LibCST's runn
 
 measure: $(STAMP)  ## prove the fixtures on the installed torch, and store what `fullgraph explain` shows of it
 	$(BIN)/python scripts/measure.py
+
+docs: $(STAMP)  ## the page of each codemod, from the code
+	$(BIN)/python scripts/docs.py
+
+pictures: $(STAMP)  ## the pictures of the README, from real runs; needs Chromium
+	$(BIN)/python scripts/pictures.py
 
 wheel: $(STAMP)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from codemods.codemod import Codemod
 from codemods.registry import all_codemods, codemod_named
@@ -54,13 +54,34 @@ def explain(name: str, color: bool = False, files: Sequence[Path] = ()) -> str:
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def options_text(kind: type[Codemod], color: bool) -> str:
+class Setting(NamedTuple):
+    """One option of a codemod: what may stand behind the `=`, what holds without it, what it means."""
+
+    name: str
+    choices: str
+    default: str
+    meaning: str
+
+
+def settings_of(kind: type[Codemod]) -> list[Setting]:
     hints = get_type_hints(kind.options_type())
+    return [
+        Setting(
+            item.name,
+            choices(hints[item.name]),
+            as_text(item.default) if item.default not in ("", None) else "",
+            item.metadata.get("doc", ""),
+        )
+        for item in fields(kind.options_type())
+    ]
+
+
+def options_text(kind: type[Codemod], color: bool) -> str:
     lines = []
-    for item in fields(kind.options_type()):
-        default = f" (default: {as_text(item.default)})" if item.default not in ("", None) else ""
-        lines.append(f"  --option {kind.name}.{item.name}={choices(hints[item.name])}{default}")
-        lines.append(wrap(f"      {item.metadata.get('doc', '')}", "      "))
+    for setting in settings_of(kind):
+        default = f" (default: {setting.default})" if setting.default else ""
+        lines.append(f"  --option {kind.name}.{setting.name}={setting.choices}{default}")
+        lines.append(wrap(f"      {setting.meaning}", "      "))
     return "\n".join([paint("Options", color, bold=True), *lines]) if lines else ""
 
 
@@ -81,14 +102,18 @@ def choices(hint: Any) -> str:
 
 
 def example_text(name: str, color: bool) -> str:
+    shown = example_of(name)
+    return f"{paint('Example', color, bold=True)}\n{paint_patch(shown, color).rstrip()}" if shown else ""
+
+
+def example_of(name: str) -> bytes:
     """The fixture `basic`, or the first that changes, as a diff."""
     folder = fixtures_folder() / name
     for case in sorted(folder.glob("*/"), key=lambda case: (case.name != "basic", case)) if folder.is_dir() else []:
         before, after = side(case, "before"), side(case, "after")
         if after:
-            shown = patch({path: before.get(path) for path in after}, after)
-            return f"{paint('Example', color, bold=True)}\n{paint_patch(shown, color).rstrip()}"
-    return ""
+            return patch({path: before.get(path) for path in after}, after)
+    return b""
 
 
 def side(case: Path, name: str) -> dict[str, bytes]:

@@ -116,6 +116,9 @@ def measured_text(name: str) -> list[str]:
 
 
 def row_text(case: str, row: dict[str, Any]) -> str:
+    return f"torch {row['torch']}, {row['device']}, fixture {case}: {row['ruling']}: {numbers_text(row)}"
+
+
+def numbers_text(row: dict[str, Any]) -> str:
     guards = ["guard time {} > {} us".format(*row["guard_us"])] if any(row["guard_us"]) else []
-    said = "; ".join([*row["numbers"].values(), *guards, *row["notices"]])
-    return f"torch {row['torch']}, {row['device']}, fixture {case}: {row['ruling']}: {said}"
+    return "; ".join([*row["numbers"].values(), *guards, *row["notices"]])
