@@ -82,12 +82,14 @@ def fix(
     reviewer: Reviewer,
     write: Writer,
     settle: Settler = keep_all,
+    project: Project | None = None,
 ) -> Iterator[Round]:
     """Find, choose, plan, prove and write; then meet again what could not be written in the same pass.
 
     A dry run is the same with a `write` that writes nothing: later rounds then see the change laid over the files.
+    `project` is the tree's, where an editor's buffers are laid over it.
     """
-    project = Project(tree.root, tree.entries)
+    project = project or Project(tree.root, tree.entries)
     results = scanner(tree)
     chosen = reviewer.choose([finding for result in results for finding in result.findings], project)
     for _ in range(ROUNDS):
