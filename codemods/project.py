@@ -6,7 +6,7 @@ import ast
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +39,7 @@ class Project:
         self._packages: dict[Path, bool] = {}
         self._folders: dict[str, list[str]] = {}
         self._worked_out: dict[Any, Any] = {}
+        self._read_before: dict[str, bytes] = {}
 
     def laid_over(self, texts: Mapping[str, bytes]) -> Project:
         """The same project with other bytes in some files, and with the files among these that it did not have."""
@@ -138,6 +139,13 @@ class Project:
         """Free a module's tree when nobody will come back to it."""
         self._modules.pop(path, None)
 
+    def remember(self, earlier: Project, changed: Collection[str]) -> None:
+        """Take over what the same files were read and parsed to, but of those that have changed since."""
+        self._modules = {path: known for path, known in earlier._modules.items() if path not in changed}
+        self._folders, self._packages = earlier._folders, earlier._packages
+        read = {**earlier._read_before, **dict(earlier.__dict__.get("_texts", ()))}
+        self._read_before = {path: raw for path, raw in read.items() if path not in changed}
+
     # All files
 
     @cached_property
@@ -146,8 +154,11 @@ class Project:
         texts: list[tuple[str, bytes]] = []
         for path in self.files:
             with suppress(SourceError):
-                raw = self.read(path).removeprefix(BOM_UTF8)
-                texts.append((path, raw.replace(b"\r", b"\n") if b"\r" in raw else raw))
+                raw = self._read_before.get(path)
+                if raw is None:
+                    raw = self.read(path).removeprefix(BOM_UTF8)
+                    raw = raw.replace(b"\r", b"\n") if b"\r" in raw else raw
+                texts.append((path, raw))
         return texts
 
     def mentions(self, name: str) -> list[str]:
