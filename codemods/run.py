@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from codemods.codemod import Codemod
-from codemods.model import Change, Edit, Finding
+from codemods.foreign.blame import in_one_line
+from codemods.model import Change, Edit, Finding, Span
 from codemods.project import Project
 from codemods.rewrite.again import met_again
 from codemods.rewrite.atomic import is_creatable, is_writable
@@ -18,7 +19,7 @@ from codemods.rewrite.find import FileResult, find
 from codemods.rewrite.journal import Journal, Sign
 from codemods.rewrite.order import Disagreement, disagreements
 from codemods.rewrite.plan import OVERLAPS, plan, touched
-from codemods.rewrite.scan import Progress, ask_one, checked, scan
+from codemods.rewrite.scan import Asker, Progress, Stopped, checked, scan
 from codemods.rewrite.walk import Tree, matching
 
 ROUNDS = 5
@@ -160,22 +161,33 @@ def scanner_for(
     codemods: Sequence[Codemod],
     wanted: Filter,
     exclude: Sequence[str],
-    jobs: int,
+    ask: Asker,
     use_cache: bool,
     progress: Progress,
 ) -> Scanner:
     """The scan that check and fix share."""
 
     def look(tree: Tree) -> list[FileResult]:
-        results = scan(tree, codemods, jobs=jobs, use_cache=use_cache, progress=progress)
+        try:
+            results = scan(tree, codemods, ask=ask, use_cache=use_cache, progress=progress)
+        except Stopped as stopped:
+            raise Stopped(respecting(filtered(stopped.results, wanted), exclude), stopped.unseen) from None
         return respecting(filtered(results, wanted), exclude)
 
     return look
 
 
-def look_at(project: Project, path: str, codemods: Sequence[Codemod], exclude: Sequence[str] = ()) -> FileResult:
-    """What `check` says of one file that was named, for whoever has no tree to scan: an editor, with its buffers."""
-    _, _, result = ask_one(project, path, codemods)
+def look_at(
+    project: Project, path: str, codemods: Sequence[Codemod], exclude: Sequence[str] = (), near: Span | None = None
+) -> FileResult:
+    """What `check` says of one file that was named, for whoever has no tree to scan: an editor, with its buffers.
+
+    With `near`, of what does not stand there some may be missing.
+    """
+    try:
+        result = find(project, path, codemods, near=near)
+    except Exception as error:
+        result = FileResult(path, error=in_one_line(error))
     return respecting([checked(project, result)], exclude)[0]
 
 

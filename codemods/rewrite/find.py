@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 from codemods.codemod import Codemod
 from codemods.foreign.blame import blamed_on
-from codemods.model import Finding, SourceError
+from codemods.model import Finding, SourceError, Span
 from codemods.module import Module
 from codemods.parse import parse_text
 from codemods.project import Project
 from codemods.rewrite.glance import BIG, glance
+from codemods.rewrite.near import reaching
 from codemods.rewrite.suppress import Suppression, may_suppress, silence
 from codemods.source import decode
 
@@ -31,8 +32,13 @@ class FileResult:
     """Whether the answer depends on this file alone."""
 
 
-def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | None = None) -> FileResult:
-    """Every finding that begins in one file, in the order of the text."""
+def find(
+    project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | None = None, near: Span | None = None
+) -> FileResult:
+    """Every finding that begins in one file, in the order of the text.
+
+    Where only those at one place matter, `near` says so: then others may be missing.
+    """
     try:
         raw = project.read(path) if raw is None else raw
         interested = [codemod for codemod in codemods if codemod.may_hold(raw)]
@@ -44,6 +50,7 @@ def find(project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | 
                 return FileResult(path, is_local=not project.was_asked)
         asked_at_a_glance = project.was_asked
         module = project.module(path, raw)
+        interested = reaching(interested, module, near) if near is not None else interested
     except SourceError as error:
         return FileResult(path, error=error.reason)
     project.was_asked = asked_at_a_glance

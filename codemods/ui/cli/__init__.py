@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from codemods.ui.cli.editor import at
 from codemods.ui.cli.finding import check, explain, fix, list_command
 from codemods.ui.cli.history import log, undo
 from codemods.ui.cli.options import EPILOG
@@ -64,6 +65,7 @@ for command in (
     scenario,
     ticket,
     harness,
+    at,
     list_command,
     explain,
     log,

@@ -1,0 +1,28 @@
+"""The commands for editors."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+import click
+
+AT_EPILOG = (
+    "Lines, columns and cells count from 1; columns count characters, not bytes. Exit codes: 0 nothing found there, or "
+    "applied; 1 findings; 2 wrong usage, or a file that cannot be read or written."
+)
+
+
+@click.command(epilog=AT_EPILOG)
+@click.argument("place", metavar="FILE[:LINE[:COL]]")
+@click.option("--json", "as_json", is_flag=True, help="For programs; codemods/ui/at/at.schema.json says what it holds.")
+@click.option("--stdin", is_flag=True, help="The text is on standard input, as it would be saved; FILE is its name.")
+@click.option(
+    "--apply", "wanted", metavar="N", default="", help="Write finding N (or its key); with --stdin, print it."
+)
+def at(place: str, as_json: bool, stdin: bool, wanted: str) -> None:
+    """Findings and edits at one place; in a notebook FILE[:CELL[:LINE[:COL]]]."""
+    gc.disable()  # the process is over before collecting would pay
+    from codemods.ui.at.saying import say
+
+    sys.exit(say(place, sys.stdin.buffer.read() if stdin else None, wanted, as_json=as_json))
