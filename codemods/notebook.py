@@ -161,6 +161,15 @@ class NotebookSource(Source):
             spelled.append((spelling, self.boundary(cell) if character == "\n" else ""))
         return spelled
 
+    def file_offset(self, offset: int) -> int:
+        """Where a character of the cells' text stands in the file's own text; what is not in it, behind its cell."""
+        if not self.cells:
+            return 0
+        cell = self.cell_at(offset)
+        spelled = self.spell_cell(cell)[: offset - cell.start]
+        there = cell.literals[0].start + sum(len(spelling) + len(boundary) for spelling, boundary in spelled)
+        return min(there, cell.literals[-1].end)
+
     def boundary(self, cell: Cell) -> str:
         """What stands between two items of the cell's list, quotes included; nothing if it is no list."""
         if not cell.is_list:

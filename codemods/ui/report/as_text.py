@@ -84,6 +84,11 @@ def closing(report: Report) -> Iterator[str]:
         yield summary(report)
     if report.is_dry and report.patch and report.patch_base != Path.cwd():
         yield f"The patch counts from {report.patch_base}."
+    yield from written_runs(report)
+
+
+def written_runs(report: Report) -> Iterator[str]:
+    """What was written, and how to take it back."""
     for root, run, findings, files, created in report.runs:
         new = f" (new: {', '.join(created)})" if created else ""
         yield (

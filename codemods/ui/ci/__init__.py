@@ -1,0 +1,1 @@
+"""`fullgraph ci`: what pipelines need beyond check and fix."""

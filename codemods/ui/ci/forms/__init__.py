@@ -1,0 +1,1 @@
+"""The forms that a pipeline's report takes: one file for each, with `render`, from the report to bytes."""

@@ -1,0 +1,50 @@
+"""What SARIF holds of a codemod itself: its name, what it does, and its documentation."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from codemods.codemod import Codemod
+
+LONGEST = 1000
+"""Characters that GitHub shows of a description."""
+
+
+def describe(name: str, kind: type[Codemod] | None) -> dict[str, Any]:
+    """SARIF's descriptor of a codemod."""
+    doc = inspect.getdoc(kind) if kind else ""
+    summary = (doc or name).partition("\n")[0]
+    why = kind.why if kind and kind.why else summary
+    return {
+        "id": name,
+        "name": "".join(part.capitalize() for part in name.split("_")),
+        "shortDescription": {"text": summary[:LONGEST]},
+        "fullDescription": {"text": why[:LONGEST]},
+        "help": {"text": f"{doc or summary}\n\n{silencing(name)}", "markdown": markdown(name, doc or summary, kind)},
+        "defaultConfiguration": {"level": "warning"},
+        "properties": {"tags": ["performance", "pytorch"], "problem.severity": "warning", "precision": "very-high"},
+    }
+
+
+def silencing(name: str) -> str:
+    return f"Silence it on a line: # fullgraph: ignore[{name}]"
+
+
+def markdown(name: str, doc: str, kind: type[Codemod] | None) -> str:
+    measured = [f"- {line}" for line in measurements(name)]
+    parts = [
+        f"# {name}",
+        doc,
+        f"**Claimed:** {kind.claim}" if kind and kind.claim else "",
+        "\n".join(["**Measured:**", "", *measured]) if measured else "",
+        f"`fullgraph explain {name}` shows its options and an example. Silence it on a line with "
+        f"`# fullgraph: ignore[{name}]`.",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def measurements(name: str) -> list[str]:
+    from codemods.ui.measured import measured_text
+
+    return list(measured_text(name))

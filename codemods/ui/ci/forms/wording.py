@@ -1,0 +1,36 @@
+"""What several forms say of a finding in the same words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+
+from codemods.model import Safety
+from codemods.ui.ci.model import CiReport
+from codemods.ui.report.model import Line
+
+
+def advice(line: Line) -> Iterator[str]:
+    """What is to be done about a finding, or why nothing can be."""
+    finding = line.finding
+    if line.reason:
+        yield line.reason if line.reason.startswith("unsafe: ") else f"left alone: {line.reason}"
+    elif finding.is_fixable and finding.safety is Safety.UNSAFE:
+        yield f"unsafe: {finding.caveat}"
+    elif finding.is_fixable:
+        yield "`fullgraph fix` can write it safely"
+    yield from (f"note: {note}" for note in finding.notes)
+
+
+def fingerprints(report: CiReport, lines: list[Line]) -> list[str]:
+    """A name for each finding that survives edits elsewhere, and that no other finding has."""
+    seen: Counter[str] = Counter()
+    names = []
+    for line in lines:
+        finding = line.finding
+        what = "\0".join((report.file_of(line), finding.codemod, finding.symbol, report.spot_of(line).content))
+        seen[what] += 1
+        name = hashlib.sha256(f"{what}\0{seen[what]}".encode(errors="surrogatepass")).hexdigest()
+        names.append(name)
+    return names

@@ -1,0 +1,144 @@
+"""What a pipeline asks of git, and what it lets git do. Nothing is fetched, and nobody is asked anything."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemods.model import FullgraphError
+
+QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_EDITOR": "true",
+    "LC_ALL": "C",
+}
+READING = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager", "--no-optional-locks")
+LOCAL = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE")
+"""What git tells its hooks about their own repository: this one is found by its folder."""
+
+UNDER_WAY = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+}
+
+
+@dataclass(frozen=True)
+class Index:
+    """What a repository tracks, by paths from its top: files, and the folders of submodules."""
+
+    files: frozenset[str]
+    submodules: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A git work tree. `top` is its uppermost folder."""
+
+    top: Path
+
+    @classmethod
+    def around(cls, folder: Path) -> Repository:
+        """The work tree that a folder lies in."""
+        return cls(Path(read(folder, "rev-parse", "--show-toplevel").removesuffix("\n")))
+
+    def ask(self, *arguments: str) -> str:
+        return read(self.top, *arguments)
+
+    def does(self, *arguments: str) -> bool:
+        """Whether git says yes."""
+        return start(self.top, READING, arguments).returncode == 0
+
+    def do(self, *arguments: str, paths: Iterable[str] = ()) -> str:
+        """Have git change something; `paths` are given to it as they are, whatever they look like."""
+        given = "\0".join(paths)
+        files = ("--pathspec-from-file=-", "--pathspec-file-nul") if given else ()
+        options = ("--literal-pathspecs", "-c", "core.quotePath=false", "-c", "i18n.commitEncoding=UTF-8")
+        return answer(start(self.top, options, (*arguments, *files), os.fsencode(given)))
+
+    def path(self, file: Path) -> str:
+        return file.relative_to(self.top).as_posix()
+
+    def index(self) -> Index:
+        files: set[str] = set()
+        submodules: set[str] = set()
+        for entry in self.ask("ls-files", "--stage", "-z").split("\0"):
+            head, tab, path = entry.partition("\t")
+            if tab:
+                (submodules if head.startswith("160000") else files).add(path)
+        return Index(frozenset(files), frozenset(submodules))
+
+    def changed(self) -> list[str]:
+        """The tracked files with changes that are not committed, staged or not."""
+        shown = self.ask(
+            *("status", "--porcelain=v1", "-z", "--no-renames"),
+            *("--untracked-files=no", "--ignore-submodules=untracked"),
+        )
+        return [entry[3:] for entry in shown.split("\0") if entry]
+
+    def commit_of(self, revision: str) -> str:
+        """The commit that a revision names, or nothing."""
+        done = start(
+            self.top, READING, ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        )
+        return done.stdout.decode().strip() if done.returncode == 0 else ""
+
+    @property
+    def is_shallow(self) -> bool:
+        return self.ask("rev-parse", "--is-shallow-repository").strip() == "true"
+
+    @property
+    def branch(self) -> str:
+        """The current branch; nothing while HEAD is detached."""
+        done = start(self.top, READING, ("symbolic-ref", "--short", "--quiet", "HEAD"))
+        return os.fsdecode(done.stdout).strip()
+
+    def under_way(self) -> str:
+        """What git is in the middle of, or nothing."""
+        folder = Path(self.ask("rev-parse", "--absolute-git-dir").removesuffix("\n"))
+        return next((what for name, what in UNDER_WAY.items() if os.path.lexists(folder / name)), "")
+
+
+def repository_at(folder: Path) -> Repository | None:
+    """The work tree around a folder, if there is one that git can read."""
+    try:
+        return Repository.around(folder)
+    except FullgraphError:
+        return None
+
+
+def read(folder: Path, *arguments: str) -> str:
+    return answer(start(folder, READING, arguments))
+
+
+def answer(done: subprocess.CompletedProcess[bytes]) -> str:
+    """What git says; what it complains about is an error of one line."""
+    if done.returncode:
+        said = [line.strip() for line in done.stderr.decode(errors="replace").splitlines() if line.strip()]
+        lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:] or ["fatal: failed"]
+        raise FullgraphError(f"git: {lines[0].removeprefix('fatal:').removeprefix('error:').strip()}")
+    return os.fsdecode(done.stdout)
+
+
+def start(
+    folder: Path, options: tuple[str, ...], arguments: tuple[str, ...], given: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    kept = {name: value for name, value in os.environ.items() if name not in LOCAL}
+    try:
+        return subprocess.run(
+            ["git", *options, *arguments],
+            cwd=folder,
+            env={**kept, **QUIET},
+            input=given,
+            capture_output=True,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise FullgraphError("git is not installed") from error
