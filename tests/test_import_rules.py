@@ -11,12 +11,16 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HEAVY = {
     *("libcst", "torch", "bowler", "fissix", "merge3", "pathspec", "filelock", "platformdirs", "sqlite3"),
-    *("markdown_it", "ftfy"),
+    *("markdown_it", "ftfy", "pygls", "lsprotocol"),
 }
 LAZY = {"newer_syntax.py", "cache.py"}
 """Modules whose whole purpose is the slow package; they are themselves imported where they are used."""
 
+LAZY_ROOM = ROOT / "codemods" / "lsp"
+"""A room for which the same holds."""
+
 LAYERS = [
+    "codemods.lsp",
     "codemods.ui",
     "codemods.tickets",
     "codemods.run",
@@ -59,7 +63,7 @@ def test_nothing_imports_torch() -> None:
 
 def test_slow_packages_are_imported_where_they_are_used() -> None:
     for file in sources("codemods"):
-        if file.name not in LAZY:
+        if file.name not in LAZY and LAZY_ROOM not in file.parents:
             names = {name.partition(".")[0] for name in imports_of(file, at_top=True)}
             assert not names & HEAVY, file
 
@@ -80,7 +84,7 @@ def test_the_validator_knows_nothing_of_codemods() -> None:
 def test_help_loads_neither_the_validator_nor_tickets_nor_the_page() -> None:
     code = (
         "import sys, codemods.ui.cli; "
-        "slow = ('validate', 'codemods.ui.verdict', 'codemods.ui.tickets', 'codemods.tickets'); "
+        "slow = ('validate', 'pygls', 'codemods.lsp', 'codemods.ui.verdict', 'codemods.ui.tickets', 'codemods.tickets'); "
         "print([name for name in sys.modules if name.startswith(slow)])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from codemods.ui.cli.editor import at
+from codemods.ui.cli.ci import ci
+from codemods.ui.cli.editor import at, lsp
 from codemods.ui.cli.finding import check, explain, fix, list_command
 from codemods.ui.cli.history import log, undo
 from codemods.ui.cli.options import EPILOG
@@ -58,6 +59,7 @@ def main() -> None:
 for command in (
     check,
     fix,
+    ci,
     prove,
     audit,
     capture,
@@ -66,6 +68,7 @@ for command in (
     ticket,
     harness,
     at,
+    lsp,
     list_command,
     explain,
     log,

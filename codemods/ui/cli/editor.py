@@ -26,3 +26,13 @@ def at(place: str, as_json: bool, stdin: bool, wanted: str) -> None:
     from codemods.ui.at.saying import say
 
     sys.exit(say(place, sys.stdin.buffer.read() if stdin else None, wanted, as_json=as_json))
+
+
+@click.command()
+@click.option("--tcp", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve one client on this port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="With --tcp: the address to listen on.")
+def lsp(port: int | None, host: str) -> None:
+    """Serve an editor by the language server protocol, on standard input and output."""
+    from codemods.lsp.start import leave, serve_port, serve_streams
+
+    leave(serve_streams() if port is None else serve_port(host, port))
