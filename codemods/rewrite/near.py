@@ -27,11 +27,13 @@ def reaching(interested: Sequence[Codemod], module: Module, near: Span) -> list[
 
 def statement_spans(module: Module) -> list[Span]:
     """Where the statements of the module stand, each with its decorators."""
-    return [Span(module.span(first_part(node)).start, module.span(node).end) for node in module.tree.body]
+    return [Span(beginning(module, node), module.span(node).end) for node in module.tree.body]
 
 
-def first_part(node: ast.stmt) -> ast.AST:
-    return next(iter(getattr(node, "decorator_list", ())), node)
+def beginning(module: Module, node: ast.stmt) -> int:
+    """Where a statement begins: with the line of its first decorator, if it has any."""
+    decorators = getattr(node, "decorator_list", None)
+    return module.line_start(module.span(decorators[0]).start) if decorators else module.span(node).start
 
 
 def byte_offset(module: Module, offset: int) -> int:
