@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import os
 import re
 from codecs import BOM_UTF8
@@ -35,6 +36,8 @@ class Project:
         self.overlay = dict(overlay or {})
         self.was_asked = False
         """Set by every question that goes beyond one module: its answer may change when any file does."""
+        self._parsed = 0
+        """Characters that were parsed since the trees were last forgotten: a tree takes fifty times as many bytes."""
         self._modules: dict[str, Module | SourceError] = {}
         self._packages: dict[Path, bool] = {}
         self._folders: dict[str, list[str]] = {}
@@ -79,6 +82,7 @@ class Project:
             try:
                 source = decode(path, self.read(path) if raw is None else raw)
                 self._modules[path] = Module(source, self.module_name(path))
+                self._parsed += len(source.text)
             except SourceError as error:
                 self._modules[path] = error
         found = self._modules[path]
@@ -135,9 +139,16 @@ class Project:
                         return found.group().decode()
         return self._find_newline(folder.rpartition("/")[0]) if folder else "\n"
 
-    def forget(self, path: str) -> None:
-        """Free a module's tree when nobody will come back to it."""
-        self._modules.pop(path, None)
+    def forget_trees_beyond(self, characters: int) -> None:
+        """Free all trees, and what was worked out from them, once more than so much was parsed since the last time.
+
+        Whoever asks again gets the same answers.
+        """
+        if self._parsed > characters:
+            self._modules.clear()
+            self._worked_out.clear()
+            self._parsed = 0
+            gc.collect()
 
     def remember(self, earlier: Project, changed: Collection[str]) -> None:
         """Take over what the same files were read and parsed to, but of those that have changed since."""

@@ -12,24 +12,25 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from codemods.codemod import Codemod
+from codemods.executors.model import executor_named
 from codemods.model import Finding, FullgraphError, Safety
 from codemods.project import Project
+from codemods.rewrite.asking import FILE_LIMIT
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
+from codemods.rewrite.scan import Stopped
 from codemods.rewrite.walk import Tree, plant_trees
 from codemods.run import Filter, Reviewer, Scanner, keep_all, leave_unwritable, scanner_for, writer_for
 from codemods.run import fix as fix_tree
 from codemods.ui.config import Config, choose_codemods, parse_options, read_config
-from codemods.ui.report.model import Report, shown_path
-from codemods.ui.terminal import ProgressLine, is_terminal, use_color
+from codemods.ui.progress import ProgressBar
+from codemods.ui.report.model import STOPPED, Report, shown_path
+from codemods.ui.terminal import is_terminal, use_color
 from codemods.ui.tests_notices import fixed_without_tests, no_codemod_writes_tests
 from validate.model import ValidateError
 
 if TYPE_CHECKING:
     from codemods.ui.proof import ProofRequest
-
-STOPPED = 130
-"""The exit code after Ctrl-C, as shells have it."""
 
 UNDECIDED = 4
 
@@ -51,6 +52,8 @@ class Request:
     no_cache: bool
     quiet: bool
     color: str
+    executor: str = "local"
+    file_limit: float = FILE_LIMIT
     observed: Path | None = None
     write_tests: str | None = None
     """The folder for tests; "" is the project's own, None is no tests."""
@@ -98,10 +101,10 @@ class Chooser(Reviewer, Protocol):
 def check(request: Request) -> int:
     """Report what the codemods find; the exit code."""
     report = Report()
-    with told(report):
+    with until_stopped(report), told(report):
         for job in jobs_for(request, report):
             with told(report):
-                report.add_results(job.tree, job.scanner(job.tree))
+                report.add_results(job.tree, look(job, report))
     return show(report, request)
 
 
@@ -209,6 +212,26 @@ def show(report: Report, request: Request) -> int:
     return report.exit_code
 
 
+def look(job: Job, report: Report) -> list[FileResult]:
+    """What is found in one project. After Ctrl-C, what was found until then; the report knows that it is not all."""
+    try:
+        return job.scanner(job.tree)
+    except Stopped as stopped:
+        report.is_complete = False
+        report.notices.append(f"stopped: {stopped.unseen} of {len(job.tree.targets)} files were not looked at")
+        return stopped.results
+
+
+@contextmanager
+def until_stopped(report: Report) -> Iterator[None]:
+    """Ctrl-C ends what is inside; the report is of what was done until then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        report.is_complete = False
+        report.notices.append("stopped")
+
+
 @contextmanager
 def told(report: Report) -> Iterator[None]:
     """What the user can act on ends what is inside, and nothing else."""
@@ -219,7 +242,7 @@ def told(report: Report) -> Iterator[None]:
 
 
 def jobs_for(request: Request, report: Report) -> Iterator[Job]:
-    """The projects to look at. What is wrong with the command line is said once, and before anything is done."""
+    """The projects to look at, until Ctrl-C. What is wrong with the command line is said once, and before all else."""
     loaded = request.loaded()
     request.codemods(Config(), loaded)
     if request.observed:
@@ -229,6 +252,8 @@ def jobs_for(request: Request, report: Report) -> Iterator[Job]:
     trees, wrong = plant_trees(request.paths or (Path(),))
     report.errors += wrong
     for tree in trees:
+        if not report.is_complete:
+            return
         job = None
         with told(report):
             job = job_for(request, report, tree, loaded)
@@ -252,6 +277,8 @@ def job_for(request: Request, report: Report, tree: Tree, loaded: Sequence[type[
         raise FullgraphError(f"{config.file}: {error}") from error
     if tests and not any(codemod.writes_tests for codemod in codemods):
         report.add_notice(no_codemod_writes_tests())
-    progress = ProgressLine(len(tree.targets), request.quiet)
+    size = sum(tree.entries[path].size for path in tree.targets)
+    progress = ProgressBar(len(tree.targets), size, request.quiet)
     wanted = Filter(request.symbols, request.lines)
-    return Job(tree, codemods, scanner_for(codemods, wanted, exclude, request.jobs, not request.no_cache, progress))
+    ask = executor_named(request.executor, request.jobs, request.file_limit).ask
+    return Job(tree, codemods, scanner_for(codemods, wanted, exclude, ask, not request.no_cache, progress))

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from codemods.codemod import Codemod
+from codemods.executors.model import Proof, executor_named
 from codemods.model import Change, Finding, FullgraphError
 from codemods.project import Project
 from codemods.proving import Prover
@@ -25,7 +26,6 @@ from codemods.ui.terminal import use_color
 from codemods.ui.verdict.as_text import verdict_text
 from validate.judge import combined, exit_code
 from validate.model import Declared, Settings, Sides, ValidateError, Verdict
-from validate.prove import prove
 from validate.scenario import read_scenario
 
 
@@ -40,6 +40,7 @@ class ProofRequest:
     form: str
     quiet: bool
     color: str
+    executor: str = "local"
 
 
 def prove_history(request: ProofRequest, revision: str, run: int, path: Path) -> int:
@@ -101,22 +102,17 @@ def prove_all(
     request: ProofRequest, sides: Sides, declared: Sequence[Declared], notices: Sequence[str]
 ) -> list[Verdict]:
     """Every scenario on the two sides."""
-    from platformdirs import user_cache_path
-
     line = StageLine(request.quiet)
-    verdicts = []
     changed = sides.paths()
     texts = ({path: side.get(path) for path in changed} for side in (sides.before, sides.after))
     diff = patch(*texts).decode(errors="replace")
-    cache = user_cache_path("fullgraph") / "inductor"
+    scenarios = [read_scenario(text, sides.root) for text in request.scenarios]
+    proofs = [Proof(scenario, sides, request.settings, tuple(declared)) for scenario in scenarios]
     try:
-        for text in request.scenarios:
-            scenario = read_scenario(text, sides.root)
-            found = prove(scenario, sides, request.settings, declared=declared, progress=line, cache=cache)
-            verdicts.append(replace(found, diff=diff, notices=(*notices, *found.notices)))
+        verdicts = executor_named(request.executor).prove(proofs, line)
     finally:
         line.finish()
-    return verdicts
+    return [replace(verdict, diff=diff, notices=(*notices, *verdict.notices)) for verdict in verdicts]
 
 
 def tell(request: ProofRequest, verdicts: Sequence[Verdict]) -> int:

@@ -1,4 +1,4 @@
-"""What only a terminal gets: colours, a progress line, text that fits the width."""
+"""What only a terminal gets: colours, text that fits the width."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import textwrap
-import time
 from typing import TextIO
 
 import click
@@ -53,25 +52,3 @@ def wrap(text: str, indent: str = "  ") -> str:
     """Prose in lines that fit the terminal; the lines after the first are indented."""
     width = min(shutil.get_terminal_size().columns, READABLE)
     return textwrap.fill(text, max(width, 20), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-class ProgressLine:
-    """`1200/2285 files` on standard error, once a scan takes longer than a blink, and only on a terminal."""
-
-    def __init__(self, total: int, quiet: bool) -> None:
-        self.total = total
-        self.done = 0
-        self.is_shown = not quiet and is_terminal(sys.stderr)
-        self.next_time = time.monotonic() + 0.4
-        self.shown = ""
-
-    def __call__(self, files: int) -> None:
-        self.done += files
-        if self.is_shown and time.monotonic() >= self.next_time:
-            self.next_time = time.monotonic() + 0.1
-            self.shown = f"{self.done}/{self.total} files"
-            click.echo(f"\r{self.shown}", nl=False, err=True)
-
-    def finish(self) -> None:
-        if self.shown:
-            click.echo(f"\r{' ' * len(self.shown)}\r", nl=False, err=True)

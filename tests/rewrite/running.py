@@ -17,7 +17,7 @@ from codemods.rewrite.entry import Run
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import FOLDER, Journal
 from codemods.rewrite.plan import plan
-from codemods.rewrite.scan import scan
+from codemods.rewrite.scan import AskHere, scan
 from codemods.rewrite.walk import plant_trees
 
 Files = dict[str, bytes]
@@ -38,7 +38,7 @@ def read_files(root: Path) -> Files:
 
 def look(root: Path, *codemods: Codemod, jobs: int = 1, use_cache: bool = False) -> list[FileResult]:
     [tree], _ = plant_trees([root])
-    return scan(tree, codemods, jobs=jobs, use_cache=use_cache)
+    return scan(tree, codemods, ask=AskHere(jobs), use_cache=use_cache)
 
 
 def findings_in(results: Sequence[FileResult]) -> list[Finding]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import re
+import signal
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -208,3 +210,28 @@ class FailSometimes(Codemod):
 
     def find_forever(self, module: Module) -> None:
         self.find_forever(module)
+
+
+class NeverEnd(Codemod):
+    """Goes on for ever, as the file says: in Python, or deaf to everything but the end of its process."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"spin_on", b"spin_deaf")
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        if any(calls_of(module, "spin_deaf")):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        while True:
+            try:
+                time.sleep(0.01)
+            except Exception:
+                continue
+        yield from ()
+
+
+class CountTrees(Codemod):
+    """Says of every file how many trees the project holds."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"x = ",)
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        yield module.finding(self.name, module.tree.body[0], str(len(project._modules)))

@@ -42,16 +42,16 @@ def age(root: Path) -> None:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The files that codemods were really asked about."""
-    from codemods.rewrite import scan
+    from codemods.rewrite import asking
 
     paths: list[str] = []
-    original = scan.ask_one
+    original = asking.ask_one
 
     def ask_one(project: object, path: str, codemods: object) -> object:
         paths.append(path)
         return original(project, path, codemods)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scan, "ask_one", ask_one)
+    monkeypatch.setattr(asking, "ask_one", ask_one)
     yield paths
     paths.clear()
 

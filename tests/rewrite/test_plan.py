@@ -17,6 +17,7 @@ from codemods.rewrite.again import moved
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.plan import plan
+from codemods.rewrite.scan import AskHere, Unseen
 from codemods.rewrite.undo import undo
 from codemods.rewrite.walk import Tree, plant_trees
 from codemods.run import Filter, Round, filtered, fix, scanner_for, writer_for
@@ -260,18 +261,10 @@ def test_an_edit_that_keeps_size_and_time_is_noticed_too(root: Path) -> None:
 def test_a_finding_that_would_change_an_excluded_file_is_left_alone(root: Path) -> None:
     write_files(root, {"a.py": "class C:\n    field: int\n", "b.py": "c.field\n"})
     [tree], _ = plant_trees([root])
-    [result, _] = scanner_for([RenameField()], Filter(), ["b.py"], 1, False, Quiet())(tree)
+    [result, _] = scanner_for([RenameField()], Filter(), ["b.py"], AskHere(1), False, Unseen())(tree)
     [finding] = result.findings
     assert not finding.is_fixable
     assert finding.left_alone == "would have to change b.py, which is excluded"
-
-
-class Quiet:
-    """Progress that nobody sees."""
-
-    def __call__(self, files: int) -> None: ...
-
-    def finish(self) -> None: ...
 
 
 def test_a_span_moves_with_the_edits_before_it_and_grows_with_those_inside() -> None:

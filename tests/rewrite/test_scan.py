@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codemods.codemod import Codemod
+from codemods.model import Finding, FullgraphError
+from codemods.project import Project
+from codemods.rewrite.asking import Asked
 from codemods.rewrite.find import FileResult
-from codemods.rewrite.scan import chunks, scan
+from codemods.rewrite.scan import AskHere, Stopped, chunks, scan
 from codemods.rewrite.walk import Entry, plant_trees
 from tests.rewrite.running import findings_in, look, write_files
-from tests.rewrite.sample import FailSometimes, RenameField, ShareImport, SwapCall
+from tests.rewrite.sample import CountTrees, FailSometimes, NeverEnd, RenameField, ShareImport, SwapCall
 
 SAMPLES: list[Codemod] = [SwapCall(), ShareImport(), RenameField(), FailSometimes()]
 
@@ -60,14 +66,14 @@ def test_a_codemod_that_kills_its_process_is_named_and_the_rest_is_done(project:
 
 def test_only_the_targets_are_asked_but_all_files_are_seen(project: Path) -> None:
     [tree], _ = plant_trees([project / "a.py"])
-    [result] = scan(tree, SAMPLES, jobs=1, use_cache=False)
+    [result] = scan(tree, SAMPLES, ask=AskHere(1), use_cache=False)
     assert len(result.findings[0].edits) == 2
 
 
 def test_an_unreadable_file_is_one_error(project: Path) -> None:
     [tree], _ = plant_trees([project])
     (project / "b.py").unlink()
-    by_path = {result.path: result for result in scan(tree, SAMPLES, jobs=1, use_cache=True)}
+    by_path = {result.path: result for result in scan(tree, SAMPLES, ask=AskHere(1), use_cache=True)}
     assert by_path["b.py"].error == "not readable: No such file or directory"
     assert len(by_path) == 36
 
@@ -91,7 +97,7 @@ def test_progress_counts_every_file_once(project: Path) -> None:
         files = 0
         is_finished = False
 
-        def __call__(self, files: int) -> None:
+        def __call__(self, files: int, size: int) -> None:
             self.files += files
 
         def finish(self) -> None:
@@ -100,13 +106,13 @@ def test_progress_counts_every_file_once(project: Path) -> None:
     for _ in range(2):
         count = Count()
         [tree], _ = plant_trees([project])
-        scan(tree, SAMPLES, jobs=2, use_cache=True, progress=count)
+        scan(tree, SAMPLES, ask=AskHere(2), use_cache=True, progress=count)
         assert (count.files, count.is_finished) == (36, True)
 
 
 def test_chunks_hold_every_file_once_and_begin_with_the_biggest() -> None:
     entries = [Entry(f"{size}.py", (0, 0, size, 0)) for size in (5, 500_000, 10, 300_000, 200_000)]
-    portions = list(chunks(entries))
+    portions = list(chunks(entries, 400_000))
     assert portions == [["500000.py"], ["300000.py", "200000.py"], ["10.py", "5.py"]]
 
 
@@ -128,26 +134,130 @@ class Dawdle(Codemod):
         time.sleep(0.4)
         return []
 
+class Tell:
+    def __call__(self, files, size):
+        print("done", files, flush=True)
+    def finish(self):
+        pass
+
 scan.WORTH_A_PROCESS, scan.CHUNK_BYTES = 1, 1
 [tree], _ = plant_trees([Path(sys.argv[1])])
-print("ready", flush=True)
-scan.scan(tree, [Dawdle()], jobs=2, use_cache=False)
+try:
+    scan.scan(tree, [Dawdle()], ask=scan.AskHere(int(sys.argv[2])), use_cache=False, progress=Tell())
+except KeyboardInterrupt as stopped:
+    paths = [result.path for result in stopped.results]
+    print("stopped", len(paths), stopped.unseen, paths == sorted(paths))
 """
 
 
-def test_ctrl_c_ends_the_scan_at_once(project: Path) -> None:
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_gives_what_was_done_until_then(project: Path, jobs: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, project], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", SLOW, project, jobs],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
     )
     assert process.stdout is not None
-    process.stdout.readline()
-    time.sleep(0.5)
-    started = time.monotonic()
+    for _ in range(6):
+        process.stdout.readline()
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=20)
-    assert time.monotonic() - started < 4
-    assert said.count(b"Traceback") == 1
-    assert b"KeyboardInterrupt" in said
+    told, said = process.communicate(timeout=20)
+    stopped, done, unseen, is_sorted = told.splitlines()[-1].split()
+    assert (stopped, is_sorted, said) == ("stopped", "True", "")
+    assert 5 <= int(done) < 36
+    assert int(done) + int(unseen) == 36
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("call", ["spin_on", "spin_deaf"])
+def test_a_file_that_never_ends_is_named_and_the_rest_is_done(
+    project: Path, jobs: int, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if call == "spin_deaf" and jobs == 1:
+        pytest.skip("code that cannot be interrupted can only be ended with its process")
+    monkeypatch.setattr("codemods.rewrite.crew.GRACE", 0.5)
+    write_files(project, {"pkg/m07.py": f"{call}()\nold()\n", "pkg/m23.py": f"{call}()\n"})
+    [tree], _ = plant_trees([project])
+    results = scan(tree, [*SAMPLES, NeverEnd()], ask=AskHere(jobs, 1), use_cache=False)
+    late = {result.path: result.error for result in results if "longer" in result.error}
+    assert late == dict.fromkeys(["pkg/m07.py", "pkg/m23.py"], "took longer than 1 s (--time-limit-per-file); left")
+    assert len(results) == 36
+    assert len(findings_in(results)) == 58
+
+
+def test_a_file_that_took_too_long_is_asked_about_again_next_time(project: Path) -> None:
+    write_files(project, {"pkg/m07.py": "spin_on()\n"})
+    for _ in range(2):
+        [tree], _ = plant_trees([project])
+        results = scan(tree, [*SAMPLES, NeverEnd()], ask=AskHere(1, 0.3))
+        assert [result.path for result in results if "longer" in result.error] == ["pkg/m07.py"]
+
+
+def test_an_interrupted_scan_leaves_its_answers_in_the_cache(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupt:
+        left = 10
+
+        def __call__(self, files: int, size: int) -> None:
+            self.left -= files
+            if not self.left:
+                raise KeyboardInterrupt
+
+        def finish(self) -> None: ...
+
+    monkeypatch.setattr("codemods.rewrite.cache.SETTLED_NS", 0)
+    [tree], _ = plant_trees([project])
+    with pytest.raises(Stopped) as stopped:
+        scan(tree, SAMPLES, ask=AskHere(1), progress=Interrupt())
+    assert (len(stopped.value.results), stopped.value.unseen) == (10, 26)
+    asked: list[str] = []
+
+    def note(entries: Sequence[Entry], *given: Any) -> Iterable[Asked]:
+        asked.extend(entry.path for entry in entries)
+        return AskHere(1)(entries, *given)
+
+    [tree], _ = plant_trees([project])
+    assert scan(tree, SAMPLES, ask=note) == look(project, *SAMPLES)
+    assert not {result.path for result in stopped.value.results} & set(asked)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_trees_are_not_kept(project: Path, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many files there are, what is parsed stays below a bound, and the answers are the same."""
+    expected = look(project, *SAMPLES, CountTrees())
+    monkeypatch.setattr("codemods.rewrite.asking.ENOUGH", 60)
+    results = look(project, *SAMPLES, CountTrees(), jobs=jobs)
+    assert [replace(result, findings=without_counts(result)) for result in results] == [
+        replace(result, findings=without_counts(result)) for result in expected
+    ]
+    assert max(counted(expected)) == 33
+    assert max(counted(results)) <= 6
+
+
+def without_counts(result: FileResult) -> tuple[Finding, ...]:
+    return tuple(finding for finding in result.findings if finding.codemod != CountTrees().name)
+
+
+def counted(results: list[FileResult]) -> list[int]:
+    return [int(f.message) for f in findings_in(results) if f.codemod == CountTrees().name]
+
+
+def test_a_crew_that_cannot_start_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codemods.rewrite.crew.serve", lambda *given: os._exit(1))
+    with pytest.raises(FullgraphError, match="--jobs 1"):
+        look(project, *SAMPLES, jobs=2)
+
+
+def test_no_process_is_left_when_a_scan_is_over(project: Path) -> None:
+    look(project, *SAMPLES, jobs=3)
+    assert not multiprocessing.active_children()
+    [tree], _ = plant_trees([project])
+    answers = iter(AskHere(2)(list(tree.entries.values()), Project(tree.root, tree.entries), SAMPLES))
+    next(answers)
+    assert multiprocessing.active_children()
+    del answers
+    assert not multiprocessing.active_children()
 
 
 def test_results_are_plain_values(project: Path) -> None:

@@ -91,6 +91,15 @@ color_option = click.option(
 )
 
 
+executor_option = click.option(
+    "--executor",
+    default="local",
+    show_default=True,
+    metavar="NAME",
+    help="Where the work is done: local, or dask://host:8786 (needs fullgraph[dask]).",
+)
+
+
 def names_option(flag: str, text: str) -> Callable[[F], F]:
     return click.option(
         flag, multiple=True, metavar="NAME", help=text, callback=split_names, shell_complete=complete_codemods
@@ -109,6 +118,20 @@ def codemod_option(text: str) -> Callable[[F], F]:
 
 
 def finding_options(command: F) -> F:
+    """The options that `check` and `fix` share."""
+    command = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)(
+        command
+    )
+    command = click.option(
+        "--observed",
+        type=click.Path(path_type=Path),
+        metavar="REPORT.json",
+        help="What `fullgraph observe` saw: findings that really cost come first.",
+    )(command)
+    return looking_options(command)
+
+
+def looking_options(command: F) -> F:
     """The options that every command which looks for findings shares."""
     decorators = [
         click.argument("paths", nargs=-1, type=click.Path(path_type=Path)),
@@ -135,14 +158,17 @@ def finding_options(command: F) -> F:
         ),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out, as .gitignore reads it."),
         codemod_option("Run the codemods of this file: fullgraph's, LibCST's or Bowler's."),
-        click.option(
-            "--observed",
-            type=click.Path(path_type=Path),
-            metavar="REPORT.json",
-            help="What `fullgraph observe` saw: findings that really cost come first.",
-        ),
-        click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True),
         click.option("--jobs", type=click.IntRange(0), default=0, help="Processes to use; 0 is one for every core."),
+        executor_option,
+        click.option(
+            "--time-limit-per-file",
+            "file_limit",
+            type=click.FloatRange(0.1),
+            default=60.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="A file that takes longer is named and left.",
+        ),
         click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of earlier results."),
         click.option("--quiet", "-q", is_flag=True, help="Findings and errors only."),
         color_option,
@@ -195,18 +221,18 @@ def report_option(metavar: str) -> Callable[[F], F]:
 
 
 def proof_request(scenarios: tuple[str, ...], form: str, quiet: bool, color: str, given: dict[str, Any]) -> Any:
-    """The options of `proof_options`, taken out of all that were given."""
+    """The options of `proof_options`, taken out of all that were given; `executor` is left for whoever scans, too."""
     from codemods.ui.proof import ProofRequest
     from validate.model import Settings
 
     keep, report = given.pop("keep"), given.pop("report", None)
     wanted = {name: given.pop(name) for name in PROOF_NAMES}
     settings = Settings(**{name: value for name, value in wanted.items() if value is not None})
-    return ProofRequest(scenarios, settings, keep == "neutral", report, form, quiet, color)
+    return ProofRequest(scenarios, settings, keep == "neutral", report, form, quiet, color, given["executor"])
 
 
-def proof_flags_given(ctx: click.Context, *own: str) -> str:
+def proof_flags_given(ctx: click.Context, *own: str, also: tuple[str, ...] = ()) -> str:
     """The first option on the command line that means nothing without a scenario; `own` mean something else."""
-    shared = (name for name in (*PROOF_NAMES, "keep", "report") if name not in own)
+    shared = (name for name in (*PROOF_NAMES, "keep", "report", *also) if name not in own)
     given = (n for n in shared if ctx.get_parameter_source(n) is click.core.ParameterSource.COMMANDLINE)
     return next((f"--{name.replace('_', '-')}" for name in given), "")

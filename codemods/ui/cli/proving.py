@@ -12,6 +12,7 @@ from codemods.ui.cli.options import (
     MAKING_EPILOG,
     PROOF_EPILOG,
     color_option,
+    executor_option,
     proof_options,
     proof_request,
     report_option,
@@ -26,6 +27,7 @@ AUDIT_EPILOG = "Exit codes: 0 clean; 3 hazards; 4 undecided: it could not be run
 @click.option("--run", type=click.IntRange(1), help="Compare with the files before this run of `fullgraph log`.")
 @click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
 @proof_options
+@executor_option
 @report_option("FILE.html")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress line.")

@@ -11,6 +11,7 @@ import click
 from codemods.ui.cli.options import (
     Fix,
     color_option,
+    executor_option,
     proof_flags_given,
     proof_options,
     proof_request,
@@ -58,6 +59,7 @@ def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, 
     "--prove", "scenarios", multiple=True, metavar="SCENARIO", help="Write only what this proves (repeatable)."
 )
 @proof_options
+@executor_option
 @report_option("FILE.md")
 @click.option("--quiet", "-q", is_flag=True, help="No progress line, and no summary.")
 @color_option
@@ -72,7 +74,9 @@ def fix_tickets(ctx: click.Context, /, scenarios: tuple[str, ...], report: Path 
 
     if given["diff"] and given["yes"]:
         raise click.UsageError("--diff writes nothing and --yes writes: give one of them")
-    if not scenarios and (idle := "--close-neutral" * given["close_neutral"] or proof_flags_given(ctx, "report")):
+    idle = "--close-neutral" * given["close_neutral"] or proof_flags_given(ctx, "report", also=("executor",))
+    if not scenarios and idle:
         raise click.UsageError(f"{idle} is for --prove SCENARIO")
     proof = proof_request(scenarios, "text", given["quiet"], given["color"], given)
+    del given["executor"]
     sys.exit(fix(FixRequest(report=report, **given), proof if scenarios else None))

@@ -21,6 +21,7 @@ def as_json(report: Report) -> dict[str, Any]:
     return {
         "version": VERSION,
         "exit_code": report.exit_code,
+        "complete": report.is_complete,
         "files": report.files,
         "suppressed": report.suppressed,
         "findings": [line_as_json(line) for line in report.lines],

@@ -35,6 +35,9 @@ class Line:
     """What a run of the program showed of it, where one was given."""
 
 
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
 FOUND, FIXED, LEFT = "found", "fixed", "left"
 DECLINED, NOT_ASKED = "declined", "not asked about"
 
@@ -56,6 +59,9 @@ class Report:
     suppressed: int = 0
     verdicts: list[Verdict] = field(default_factory=list)
     keep_neutral: bool = False
+    is_complete: bool = True
+    """False after Ctrl-C: there is more to find than what is told."""
+
     observed: Mapping[str, Any] | None = None
     """The report of an observed run, as `--observed` names it."""
 
@@ -64,6 +70,8 @@ class Report:
 
     @property
     def exit_code(self) -> int:
+        if not self.is_complete:
+            return STOPPED
         if self.errors:
             return 2
         if self.verdicts and (code := exit_code(combined(self.verdicts), self.keep_neutral)):

@@ -1,0 +1,1 @@
+"""Where the work is done: on this machine, or on a cluster that is there already."""

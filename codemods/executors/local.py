@@ -1,0 +1,49 @@
+"""The work on this machine: files by a process for every core, scenarios one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemods.codemod import Codemod
+from codemods.executors.model import Proof
+from codemods.project import Project
+from codemods.rewrite.asking import Asked
+from codemods.rewrite.scan import AskHere
+from codemods.rewrite.walk import Entry
+from validate.model import Verdict
+from validate.pair import Progress
+from validate.prove import prove
+
+
+@dataclass(frozen=True)
+class LocalExecutor:
+    """Two proofs at once would disturb each other's times, so there is one at a time."""
+
+    jobs: int
+    limit: float
+
+    def ask(self, entries: Sequence[Entry], project: Project, codemods: Sequence[Codemod]) -> Iterable[Asked]:
+        return AskHere(self.jobs, self.limit)(entries, project, codemods)
+
+    def prove(self, proofs: Sequence[Proof], progress: Progress) -> list[Verdict]:
+        return [prove_here(proof, progress) for proof in proofs]
+
+
+def prove_here(proof: Proof, progress: Progress) -> Verdict:
+    return prove(
+        proof.scenario,
+        proof.sides,
+        proof.settings,
+        declared=proof.declared,
+        progress=progress,
+        cache=inductor_cache(),
+    )
+
+
+def inductor_cache() -> Path:
+    """What inductor has compiled for earlier proofs."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("fullgraph") / "inductor"

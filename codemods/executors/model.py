@@ -1,0 +1,56 @@
+"""What every executor does, and how the user names one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from codemods.codemod import Codemod
+from codemods.model import FullgraphError
+from codemods.project import Project
+from codemods.rewrite.asking import FILE_LIMIT, Asked
+from codemods.rewrite.walk import Entry
+from validate.model import Declared, Scenario, Settings, Sides, Verdict
+from validate.pair import Progress
+
+LOCAL = "local"
+DASK = re.compile(r"dask://([^/\s]+:[0-9]+)/?")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One scenario to run on the two sides of a change."""
+
+    scenario: Scenario
+    sides: Sides
+    settings: Settings
+    declared: tuple[Declared, ...] = ()
+
+
+class Executor(Protocol):
+    """Does the work somewhere. The answers are the same wherever that is."""
+
+    def ask(self, entries: Sequence[Entry], project: Project, codemods: Sequence[Codemod]) -> Iterable[Asked]:
+        """What the codemods find in each file, in any order."""
+        ...
+
+    def prove(self, proofs: Sequence[Proof], progress: Progress) -> list[Verdict]:
+        """A verdict for each, in their order. Raises ValidateError for the first that cannot be run."""
+        ...
+
+
+@cache
+def executor_named(name: str, jobs: int = 0, limit: float = FILE_LIMIT) -> Executor:
+    """`local`, or `dask://host:8786`. The same name is the same executor, with one connection for all its work."""
+    if name == LOCAL:
+        from codemods.executors.local import LocalExecutor
+
+        return LocalExecutor(jobs, limit)
+    if found := DASK.fullmatch(name):
+        from codemods.executors.dask import DaskExecutor
+
+        return DaskExecutor(found[1], limit)
+    raise FullgraphError(f"--executor {name!r}: write local, or dask://host:8786")

@@ -1,0 +1,87 @@
+"""Asking about one file after the other: whatever happens to one is said of it, and memory and time are bounded."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from codemods.codemod import Codemod
+from codemods.foreign.blame import in_one_line
+from codemods.model import SourceError
+from codemods.project import Project
+from codemods.rewrite.cache import digest_bytes
+from codemods.rewrite.find import FileResult, find
+
+ENOUGH = 3_000_000
+"""Characters of parsed text whose trees are kept, for codemods that come back to them."""
+
+FILE_LIMIT = 60.0
+"""Seconds for one file. The slowest of torch's own takes three."""
+
+Asked = tuple[str, str, FileResult]
+"""A path, the digest of what was read there, and what was found. Without a digest the result is not cached."""
+
+
+class TookTooLong(BaseException):
+    """Raised wherever the code happens to be when the time is over; nobody catches it by accident."""
+
+
+def ask_in_turn(paths: Sequence[str], project: Project, codemods: Sequence[Codemod], limit: float) -> Iterator[Asked]:
+    """What is found in each file, in memory that does not grow with their number."""
+    for path in paths:
+        yield ask_in_time(project, path, codemods, limit)
+        project.forget_trees_beyond(ENOUGH)
+
+
+def ask_in_time(project: Project, path: str, codemods: Sequence[Codemod], limit: float) -> Asked:
+    try:
+        with alarm(limit):
+            return ask_one(project, path, codemods)
+    except TookTooLong:
+        project.forget_trees_beyond(0)
+        return late(path, limit)
+
+
+def ask_one(project: Project, path: str, codemods: Sequence[Codemod]) -> Asked:
+    """One file's result, whatever happens. It is not cached (no digest) when the file could not be read."""
+    digest = ""
+    try:
+        raw = project.read(path)
+        digest = digest_bytes(raw)
+        return path, digest, find(project, path, codemods, raw)
+    except SourceError as error:
+        return path, digest, FileResult(path, error=error.reason)
+    except Exception as error:
+        return path, "", FileResult(path, error=in_one_line(error))
+
+
+def late(path: str, limit: float) -> Asked:
+    return path, "", FileResult(path, error=f"took longer than {limit:g} s (--time-limit-per-file); left")
+
+
+def fatal(path: str) -> Asked:
+    return path, "", FileResult(path, error="a codemod ended the process that asked it about this file")
+
+
+@contextmanager
+def alarm(seconds: float) -> Iterator[None]:
+    """Raise TookTooLong in what is inside after so many seconds, and every second until it gives up.
+
+    Only the main thread can be interrupted, and only where there is SIGALRM. Code that is not Python's may not notice.
+    """
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def give_up(*_: object) -> None:
+    raise TookTooLong
