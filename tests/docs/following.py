@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-FENCE = re.compile(r"^```(\w+)[ ]?([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^(`{3,})(\w+)[ ]?([^\n]*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 TIME_LIMIT = 600
 UNSET = {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}
 
@@ -25,7 +25,7 @@ class Command:
 def follow(page: Path, folder: Path) -> list[Command]:
     """Every block of a page, in order, in a folder. A block whose head names a file is that file."""
     done: list[Command] = []
-    for language, head, text in FENCE.findall(page.read_text()):
+    for _, language, head, text in FENCE.findall(page.read_text()):
         if language == "console":
             for command in commands(text):
                 run(command, folder)

@@ -56,7 +56,9 @@ def test_a_page_has_the_options_the_measurements_and_an_example(made: Path, name
     for setting in settings_of(bundled()[name]):
         assert re.search(rf"(?m)^\| `{setting.name}` \|.*\| .+ \|$", page)
     for case, row in stored_rows(name):
-        assert f"| [{case}](../../fixtures/{name}/{case}) | {row['torch']} | {row['device']} | {row['ruling']} |" in page
+        assert (
+            f"| [{case}](../../fixtures/{name}/{case}) | {row['torch']} | {row['device']} | {row['ruling']} |" in page
+        )
     assert "```diff\n--- a/" in page or "```diff\n--- /dev/null" in page
 
 
