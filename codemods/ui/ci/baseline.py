@@ -16,6 +16,7 @@ from typing import Any
 
 from codemods.model import Finding, FullgraphError
 from codemods.rewrite.atomic import replace_file
+from codemods.rewrite.lock import told_in_one_line
 
 VERSION = 1
 
@@ -134,8 +135,9 @@ def write_baseline(file: Path, entries: Counter[Entry]) -> None:
     lines = [json.dumps(dump_entry(entry, entries[entry])) for entry in sorted(entries)]
     findings = f"[\n    {f',{chr(10)}    '.join(lines)}\n  ]" if lines else "[]"
     text = f'{{\n  "version": {VERSION},\n  "findings": {findings}\n}}\n'
-    file.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(file, text.encode())
+    with told_in_one_line("the baseline is as it was"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, text.encode())
 
 
 def dump_entry(entry: Entry, number: int) -> dict[str, Any]:

@@ -83,7 +83,8 @@ def committable(results: Sequence[FileResult], root: Path) -> list[FileResult]:
 def commit_each(report: CiReport, job: Job, results: Sequence[FileResult], how: Committing) -> None:
     """One commit for each codemod that changes something."""
     repository = Repository.around(job.tree.root)
-    waiting = [finding for result in results for finding in result.findings]
+    found = [finding for result in results for finding in result.findings]
+    waiting = how.reviewer.choose(found, Project(job.tree.root, job.tree.entries))
     for codemod in job.codemods:
         own = [finding for finding in waiting if finding.codemod == codemod.name]
         if not own:

@@ -1,6 +1,6 @@
 """The report for programs: what `check --format json` tells, and what only a pipeline knows.
 
-`report.schema.json` beside `ui/report/` says what it holds; the version in it grows when a reader would have to change.
+`ui/report/report.schema.json` says what it holds.
 """
 
 from __future__ import annotations
