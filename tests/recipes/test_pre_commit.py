@@ -107,6 +107,6 @@ def test_what_was_fixed_by_the_hook_can_be_undone(hooks: Hooks, project: Path) -
 
 
 def test_the_manifest_is_one_that_pre_commit_accepts() -> None:
-    command = [sys.executable, "-m", "pre_commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml"]
+    command = [sys.executable, "-m", "pre_commit", "validate-manifest", str(ROOT / ".pre-commit-hooks.yaml")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
