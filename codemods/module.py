@@ -271,5 +271,15 @@ class Module:
         )
 
 
+def children(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes right below one that stand somewhere in the text; as `ast.iter_child_nodes`, in half the time."""
+    for field in CHILDREN[node.__class__]:
+        value = getattr(node, field, None)
+        if value.__class__ is list:
+            yield from (child for child in value if child is not None)
+        elif value is not None:
+            yield value
+
+
 def position(node: Any) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)

@@ -19,6 +19,7 @@ from codemods.source import Source, decode
 
 ANSWER = TypeVar("ANSWER")
 LINE_BREAK = re.compile(rb"\r?\n")
+WORD_BYTES = {bytes([byte]) for byte in range(256) if re.match(rb"\w", bytes([byte]))}
 
 
 class Project:
@@ -43,6 +44,7 @@ class Project:
         self._folders: dict[str, list[str]] = {}
         self._worked_out: dict[Any, Any] = {}
         self._read_before: dict[str, bytes] = {}
+        self._mentions: dict[str, list[str]] = {}
 
     def laid_over(self, texts: Mapping[str, bytes]) -> Project:
         """The same project with other bytes in some files, and with the files among these that it did not have."""
@@ -175,9 +177,10 @@ class Project:
     def mentions(self, name: str) -> list[str]:
         """The files in which this identifier occurs as a word: in code, in a string or in a comment."""
         self.was_asked = True
-        needle = name.encode()
-        word = re.compile(rb"(?<!\w)" + re.escape(needle) + rb"(?!\w)")
-        return [path for path, raw in self._texts if needle in raw and word.search(raw)]
+        if name not in self._mentions:
+            needle = name.encode()
+            self._mentions[name] = [path for path, raw in self._texts if holds_word(raw, needle)]
+        return list(self._mentions[name])
 
     def matches(self, pattern: re.Pattern[bytes]) -> list[tuple[str, re.Match[bytes]]]:
         """Every match of a pattern in the bytes of all files, with its file."""
@@ -275,6 +278,17 @@ class Project:
                 except SourceError:
                     return True
         return False
+
+
+def holds_word(raw: bytes, word: bytes) -> bool:
+    """Whether bytes hold a word that is no part of a longer one. A regular expression would look at every byte."""
+    position = raw.find(word)
+    while position >= 0:
+        end = position + len(word)
+        if raw[max(0, position - 1) : position] not in WORD_BYTES and raw[end : end + 1] not in WORD_BYTES:
+            return True
+        position = raw.find(word, position + 1)
+    return False
 
 
 def lines_with(raw: bytes, needles: Iterable[bytes]) -> set[int]:

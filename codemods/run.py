@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -178,14 +178,19 @@ def scanner_for(
 
 
 def look_at(
-    project: Project, path: str, codemods: Sequence[Codemod], exclude: Sequence[str] = (), near: Span | None = None
+    project: Project,
+    path: str,
+    codemods: Sequence[Codemod],
+    exclude: Sequence[str] = (),
+    near: Span | None = None,
+    expected: Collection[str] = (),
 ) -> FileResult:
     """What `check` says of one file that was named, for whoever has no tree to scan: an editor, with its buffers.
 
-    With `near`, of what does not stand there some may be missing.
+    With `near`, of what does not stand there some may be missing. `expected`: who found something there before.
     """
     try:
-        result = find(project, path, codemods, near=near)
+        result = find(project, path, codemods, near=near, expected=expected)
     except Exception as error:
         result = FileResult(path, error=in_one_line(error))
     return respecting([checked(project, result)], exclude)[0]

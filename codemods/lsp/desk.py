@@ -190,11 +190,11 @@ class Desk:
         self.looks.clear()
 
     def disk_changed(self) -> None:
-        """Files were written, made or removed by somebody: what is known of the disk is looked at again."""
+        """Files were written, made or removed by somebody: the disk is looked at again before the next look."""
         self.files.homes.clear()
         self.looks.clear()
         for live in self.lives.values():
-            self.start(self.run(live.refresh))
+            live.is_stale = True
 
     def look_at_everything(self) -> None:
         for root in {file.root for file in self.files.all()}:
@@ -239,6 +239,8 @@ class Desk:
             for uri in self.shown.pop(here):
                 self.send(uri, None, [])
             self.looks.pop(here, None)
+        for root in self.lives.keys() - {root for root, _ in open_now}:
+            del self.lives[root]
 
     def tell_problems(self, configuration: str, file: str) -> None:
         """Say once what is wrong: about the configuration to the user, about a file in the log."""

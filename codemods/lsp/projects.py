@@ -46,18 +46,28 @@ class LiveProject:
     known: dict[str, tuple[bytes, FileResult]] = field(default_factory=dict)
     """What was found in files of which the answer depends on them alone, with their bytes."""
 
+    finders: dict[str, set[str]] = field(default_factory=dict)
+    """The codemods that found something in a file when it was last looked at."""
+
+    is_stale: bool = False
+    """Whether the disk may have changed since it was looked at."""
+
     _read: tuple[object, ...] = ()
 
     def look(self, path: str, buffers: Mapping[str, bytes]) -> FileResult:
         """What `check` says of one file, with the buffers laid over the disk."""
         self.configure()
+        if self.is_stale:
+            self.refresh()
         raw = buffers.get(path)
         held, result = self.known.get(path, (None, FileResult(path)))
         if raw is not None and held == raw:
             return result
         if self.is_left_out(path):
             return FileResult(path)
-        result = look_at(self.laid_over(buffers), path, self.codemods, self.exclude)
+        expected = self.finders.get(path, ())
+        result = look_at(self.laid_over(buffers), path, self.codemods, self.exclude, expected=expected)
+        self.finders[path] = {finding.codemod for finding in result.findings}
         if raw is not None and result.is_local and not result.error:
             self.known[path] = raw, result
         return result
@@ -102,6 +112,7 @@ class LiveProject:
 
     def refresh(self) -> None:
         """Look at the disk again; what has not changed there is kept."""
+        self.is_stale = False
         before, self.tree = self.planted().entries, None
         after = self.planted().entries
         changed = {path for path in {*before, *after} if before.get(path) != after.get(path)}

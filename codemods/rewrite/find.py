@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.codemod import Codemod
@@ -33,18 +33,24 @@ class FileResult:
 
 
 def find(
-    project: Project, path: str, codemods: Sequence[Codemod], raw: bytes | None = None, near: Span | None = None
+    project: Project,
+    path: str,
+    codemods: Sequence[Codemod],
+    raw: bytes | None = None,
+    near: Span | None = None,
+    expected: Collection[str] = (),
 ) -> FileResult:
     """Every finding that begins in one file, in the order of the text.
 
-    Where only those at one place matter, `near` says so: then others may be missing.
+    Where only those at one place matter, `near` says so: then others may be missing. Codemods that are `expected` to
+    find something are asked about the whole file at once.
     """
     try:
         raw = project.read(path) if raw is None else raw
         interested = [codemod for codemod in codemods if codemod.may_hold(raw)]
         project.was_asked = False
         if not may_suppress(raw):
-            interested = worth_asking(project, path, interested, raw)
+            interested = worth_asking(project, path, interested, raw, expected)
             if not interested:
                 check_text(path, raw)
                 return FileResult(path, is_local=not project.was_asked)
@@ -72,14 +78,16 @@ def check_text(path: str, raw: bytes) -> None:
         decode(path, raw)
 
 
-def worth_asking(project: Project, path: str, interested: list[Codemod], raw: bytes) -> list[Codemod]:
+def worth_asking(
+    project: Project, path: str, interested: list[Codemod], raw: bytes, expected: Collection[str] = ()
+) -> list[Codemod]:
     """The codemods that find something at a first glance, or have to read the file as a whole to know.
 
     Each is looked at for itself: what one codemod finds never depends on which others are asked.
     """
     if len(raw) < BIG or not path.endswith(".py"):
         return interested
-    hits = {codemod: codemod.hits(raw) for codemod in interested}
+    hits = {codemod: codemod.hits(raw) for codemod in interested if codemod.name not in expected}
     glancing = [codemod for codemod, found in hits.items() if found is not None]
     try:
         part = decode(path, glance(raw, (hit for found in hits.values() for hit in found or ())))

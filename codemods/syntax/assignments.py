@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
-from codemods.module import Function
+from codemods.module import Function, children
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Setting = ast.Assign | ast.AnnAssign
@@ -25,7 +25,7 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
         node = todo.pop()
         yield node
         if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
 
 
 def assigned_values(scope: ast.AST, name: str) -> list[ast.expr]:

@@ -192,11 +192,11 @@ async def editor(
     for name in (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, types.WORKSPACE_APPLY_EDIT):
         client.protocol.fm.features.pop(name, None)
 
-    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]
     def published(params: types.PublishDiagnosticsParams) -> None:
         used.seen[params.uri] = params.version, list(params.diagnostics)
 
-    @client.feature(types.WORKSPACE_APPLY_EDIT)
+    @client.feature(types.WORKSPACE_APPLY_EDIT)  # type: ignore[untyped-decorator]
     def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
         used.apply(params.edit)
         return types.ApplyWorkspaceEditResult(applied=True)
@@ -210,5 +210,9 @@ async def editor(
         used.capabilities = (await client.initialize_session(given)).capabilities
         yield used
         await client.shutdown_session()
+    except BaseException:
+        if client._server:
+            client._server.kill()  # else `stop` waits for it
+        raise
     finally:
-        await client.stop()
+        await client.stop()  # type: ignore[no-untyped-call]

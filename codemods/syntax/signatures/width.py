@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from weakref import WeakKeyDictionary
 
 from codemods.module import NEWLINE, Module
 
 WIDTHS = (88, 100, 120)
+_WIDTHS: WeakKeyDictionary[Module, int] = WeakKeyDictionary()
 
 
 def is_too_long(module: Module, offset: int, added: int) -> bool:
@@ -17,8 +19,10 @@ def is_too_long(module: Module, offset: int, added: int) -> bool:
 
 def width_of(module: Module) -> int:
     """The customary width that holds every line of the file."""
-    longest = max(shown_width(module, line) for line in NEWLINE.split(module.text))
-    return next((width for width in WIDTHS if longest <= width), WIDTHS[-1])
+    if module not in _WIDTHS:
+        longest = max(shown_width(module, line) for line in NEWLINE.split(module.text))
+        _WIDTHS[module] = next((width for width in WIDTHS if longest <= width), WIDTHS[-1])
+    return _WIDTHS[module]
 
 
 def shown_width(module: Module, line: str) -> int:

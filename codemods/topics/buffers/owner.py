@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from codemods.module import Function, Module
+from codemods.module import Function, Module, children
 from codemods.syntax.assignments import targets_of
 from codemods.syntax.flow import NOT_VALUES
 from codemods.syntax.signatures.constructor import is_dataclass
@@ -216,7 +216,7 @@ def inner_nodes(method: Function) -> Iterator[ast.AST]:
     while todo:
         node = todo.pop()
         yield node
-        todo += [inner for inner in ast.iter_child_nodes(node) if not isinstance(inner, ast.ClassDef)]
+        todo += [inner for inner in children(node) if not isinstance(inner, ast.ClassDef)]
 
 
 def is_container(value: ast.expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.module import Module
+from codemods.module import Module, position
 from codemods.project import Project
 from codemods.scopes import Binding
 from codemods.topics.pairs.annotations import meaning
@@ -61,6 +61,9 @@ class Family:
 
     def project_class(self, module: Module, node: ast.AST) -> Class | None:
         """The class of the project that a name stands for here, re-exports followed."""
+        return self.project.worked_out(("class that", node), lambda: self._project_class(module, node))
+
+    def _project_class(self, module: Module, node: ast.AST) -> Class | None:
         if isinstance(node, ast.Name) and not module.resolve(node):
             bindings = module.scopes.bindings(node)
             if bindings:
@@ -213,8 +216,9 @@ def by_star(project: Project, module: Module, name: str, depth: int = 0) -> str:
     """Where a name comes from that a module does not define, but may have by `from elsewhere import *`."""
     if depth > 4 or defines(module, name):
         return ""
-    for node in module.nodes(ast.ImportFrom):
-        home = module.imports.origin(node) if node.names[0].name == "*" else ""
+    stars = [node for node in module.unordered(ast.ImportFrom) if node.names[0].name == "*"]
+    for node in sorted(stars, key=position):
+        home = module.imports.origin(node)
         path = project.path_of(home) if home else None
         origin = canonical(project, f"{home}.{name}", depth + 1)
         if path and (origin != f"{home}.{name}" or defines(project.module(path), name)):

@@ -48,11 +48,15 @@ def holders(project: Project, family: Family) -> list[Family]:
 
 
 def held(module: Module, node: ast.ClassDef, family: Family) -> Iterator[bool]:
-    for inner in ast.walk(node):
+    for inner in family.project.worked_out(("settings in", node), lambda: settings_in(node)):
         if isinstance(inner, ast.AnnAssign):
             yield family.says(inner.annotation)
-        elif isinstance(inner, ast.Assign) and isinstance(inner.targets[0], ast.Attribute):
+        elif isinstance(inner.targets[0], ast.Attribute):
             yield family.has_instance(module, inner.value)
+
+
+def settings_in(node: ast.ClassDef) -> list[ast.AnnAssign | ast.Assign]:
+    return [inner for inner in ast.walk(node) if isinstance(inner, (ast.AnnAssign, ast.Assign))]
 
 
 def taken_apart(module: Module, family: Family) -> Iterator[Use]:
