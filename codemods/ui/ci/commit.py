@@ -6,6 +6,7 @@ track, is never part of one.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from codemods.project import Project
 from codemods.rewrite.again import met_again
 from codemods.rewrite.find import FileResult, find
 from codemods.run import Scanner, leave_barred
-from codemods.ui.ci.git import Repository, repository_at
+from codemods.ui.ci.git import Repository
 from codemods.ui.ci.message import message_for
 from codemods.ui.ci.model import CiReport, Commit
 from codemods.ui.commands import AcceptAll, Job, fix_job
@@ -36,8 +37,12 @@ class Committing:
 
 def refuse_dirty(root: Path, allow_dirty: bool) -> None:
     """Nothing is written over changes that are not committed: only what git holds can be told from it again."""
-    repository = None if allow_dirty else repository_at(root)
-    changed = repository.changed() if repository else []
+    if allow_dirty or not any(os.path.lexists(folder / ".git") for folder in (root, *root.parents)):
+        return
+    try:
+        changed = Repository.around(root).changed()
+    except FullgraphError as error:
+        raise FullgraphError(f"{root}: whether there are uncommitted changes is not known: {error}") from error
     if changed:
         more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
         raise FullgraphError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ QUIET = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_EDITOR": "true",
-    "LC_ALL": "C",
 }
 READING = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager", "--no-optional-locks")
 LOCAL = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE")
 """What git tells its hooks about their own repository: this one is found by its folder."""
+
+FETCHING = re.compile(r"transport '.*' not allowed|lazy fetching disabled")
 
 UNDER_WAY = {
     "MERGE_HEAD": "a merge",
@@ -123,6 +125,8 @@ def answer(done: subprocess.CompletedProcess[bytes]) -> str:
     if done.returncode:
         said = [line.strip() for line in done.stderr.decode(errors="replace").splitlines() if line.strip()]
         lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:] or ["fatal: failed"]
+        if any(FETCHING.search(line) for line in said):
+            lines = ["this clone is partial, and what is missing is never fetched from here"]
         raise FullgraphError(f"git: {lines[0].removeprefix('fatal:').removeprefix('error:').strip()}")
     return os.fsdecode(done.stdout)
 
@@ -131,11 +135,12 @@ def start(
     folder: Path, options: tuple[str, ...], arguments: tuple[str, ...], given: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     kept = {name: value for name, value in os.environ.items() if name not in LOCAL}
+    words = {"LC_ALL": "C"} if options is READING else {}
     try:
         return subprocess.run(
             ["git", *options, *arguments],
             cwd=folder,
-            env={**kept, **QUIET},
+            env={**kept, **QUIET, **words},
             input=given,
             capture_output=True,
             check=False,

@@ -15,7 +15,7 @@ from codemods.rewrite.walk import Tree
 from codemods.run import Round
 from codemods.ui.ci.git import repository_at
 from codemods.ui.report.model import FIXED, FOUND, LEFT, STOPPED, Line, Report
-from codemods.ui.report.spot import NOWHERE, Spot
+from codemods.ui.report.spot import NOWHERE, FileText, Spot, file_text
 from validate.judge import combined, exit_code
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from codemods.ui.proof import ProofRequest
 
 UNDECIDED = 4
+KEPT = 16
+"""Files that are kept in memory while a report is written."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class CiReport(Report):
     spots: dict[tuple[Path, str], Spot] = field(default_factory=dict)
     """By project and the finding's key."""
 
+    texts: dict[Path, FileText] = field(default_factory=dict)
     kinds: dict[str, type[Codemod]] = field(default_factory=dict)
     roots: list[Path] = field(default_factory=list)
     known: int = 0
@@ -160,9 +163,13 @@ class CiReport(Report):
     def spot_of(self, line: Line) -> Spot:
         return self.spots.get((line.root, line.finding.key), NOWHERE)
 
-    def text_before(self, file: Path) -> bytes:
-        """A file as it was looked at."""
-        return self.before.get(file) or file.read_bytes()
+    def text_before(self, file: Path) -> FileText:
+        """A file as it was looked at; those that were asked for last are kept."""
+        if file not in self.texts:
+            if len(self.texts) >= KEPT:
+                self.texts.clear()
+            self.texts[file] = file_text(file.name, self.before.get(file) or file.read_bytes())
+        return self.texts[file]
 
     def begin_fixing(self, root: Path, why_left: dict[str, str]) -> None:
         """From here on what is not fixed is left, for a reason. Reasons are by key."""

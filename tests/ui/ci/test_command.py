@@ -101,6 +101,15 @@ def test_files_that_git_does_not_know_make_no_tree_dirty(repository: Repository)
     assert "fast()" in texts(repository.root)["pkg/a.py"]
 
 
+def test_a_tree_that_git_cannot_judge_is_not_touched(repository: Repository) -> None:
+    repository.write(".git/HEAD", "nonsense")
+    before = texts(repository.root)
+    result = ci("--fix")
+    assert result.code == 2
+    assert "whether there are uncommitted changes is not known" in result.err
+    assert texts(repository.root) == before
+
+
 def test_a_folder_without_git_can_be_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     (tmp_path / "a.py").write_text("slow()\n")

@@ -202,6 +202,20 @@ def test_a_shallow_clone_without_a_common_ancestor_compares_directly(
     assert "no common ancestor of origin/main and HEAD is known (this clone is shallow)" in result.err
 
 
+def test_a_partial_clone_fetches_nothing(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.git("config", "uploadpack.allowFilter", "true")
+    repository.write("pkg/a.py", "slow()\n")
+    repository.commit()
+    partial = clone(repository.root, tmp_path / "clone", "--filter=blob:none")
+    monkeypatch.chdir(partial.root)
+    result = ci("--since", "HEAD~1")
+    assert result.code == 2
+    assert "this clone is partial, and what is missing is never fetched from here" in result.err
+    assert result.err.count("\n") == 1
+
+
 def test_a_branch_that_only_the_remote_has_is_suggested(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

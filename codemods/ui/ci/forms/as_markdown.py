@@ -13,7 +13,7 @@ from codemods.ui.plain import plain
 from codemods.ui.report.model import FIXED, Line
 
 ROOM = 1_000_000
-MARKS = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~$"})
+MARKS = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~$&"})
 
 
 def render(report: CiReport) -> bytes:

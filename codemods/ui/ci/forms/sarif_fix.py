@@ -11,7 +11,7 @@ from codemods.model import Edit, SourceError
 from codemods.ui.ci.forms.sarif_places import artifact, as_region
 from codemods.ui.ci.model import CiReport
 from codemods.ui.report.model import Line
-from codemods.ui.report.spot import Region, file_text
+from codemods.ui.report.spot import Region
 
 START = Region(1, 1, 1, 1)
 
@@ -40,4 +40,4 @@ def fix_of(report: CiReport, line: Line) -> dict[str, Any] | None:
 def replaced(report: CiReport, file: Path, edits: Sequence[Edit]) -> list[tuple[Region, str]]:
     if any(edit.creates for edit in edits):
         return [(START, edits[0].new_text)]
-    return list(file_text(file.name, report.text_before(file)).replaced(edits))
+    return list(report.text_before(file).replaced(edits))
