@@ -42,7 +42,8 @@ def test_every_page_is_reached_from_the_readme() -> None:
         page = open_pages.pop()
         seen.add(page)
         targets = {(page.parent / link.partition("#")[0]).resolve() for link in links(page) if "://" not in link}
-        open_pages += [one for one in targets if one.suffix == ".md" and one not in seen]
+        readable = {target / "README.md" if target.is_dir() else target for target in targets}
+        open_pages += [one for one in readable if one.suffix == ".md" and one.exists() and one not in seen]
     assert set(PAGES) - seen == set()
 
 

@@ -29,7 +29,7 @@ def shown_commands() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("page", "command"), shown_commands())
 def test_a_command_that_is_shown_is_understood(page: str, command: str) -> None:
     """Names and options exist, and values are of their kind. Nothing is run."""
-    words = [word for word in shlex.split(command)[1:] if word != ">"]
+    words = shlex.split(re.split(r" [<>] ", command)[0])[1:]
     kind: click.Command = main
     while isinstance(kind, click.Group) and words and not words[0].startswith("-"):
         kind = kind.commands[words.pop(0)]
