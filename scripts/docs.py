@@ -10,7 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from codemods.codemod import Codemod
@@ -78,16 +78,19 @@ def codemod_page(kind: type[Codemod]) -> str:
     sections += ["## Options", options_table(kind)] if settings_of(kind) else []
     sections += ["## What was measured", *claim_of(kind), *map(as_markdown, measured), measured_table(kind)]
     sections += ["## Left alone", as_markdown(left_alone), fixtures_line(kind)]
-    sections += ["## Example", f"```diff\n{example_of(kind.name).decode().rstrip()}\n```"]
+    sections += ["## Example", *example(kind)]
     return "\n\n".join(sections) + "\n"
 
 
 def parts_of(doc: str) -> tuple[str, list[str], list[str], str]:
-    """The first line, what it does, the paragraphs that measure, and what is left alone."""
+    """The first line, what it does, the paragraphs that measure or follow from one, and what is left alone."""
     summary, *paragraphs = doc.split("\n\n")
     text, _, left_alone = paragraphs.pop().partition("Left alone:")
     assert not text, f"the documentation must end with a paragraph `Left alone:`, not {text!r}"
-    measured = [one for one in paragraphs if one.startswith("Measured")]
+    measured: list[str] = []
+    for before, one in pairwise(["", *paragraphs]):
+        if one.startswith("Measured") or (one.startswith("So ") and before in measured):
+            measured.append(one)
     return summary, [one for one in paragraphs if one not in measured], measured, left_alone.strip()
 
 
@@ -139,6 +142,15 @@ def measured_table(kind: type[Codemod]) -> str:
 def fixtures_line(kind: type[Codemod]) -> str:
     folder = f"fixtures/{kind.name}"
     return f"Its cases are in [{folder}](../../{folder}); those without an `after` must not change."
+
+
+def example(kind: type[Codemod]) -> Iterator[str]:
+    """The diff of a fixture. Of a file that it creates only the name and the length."""
+    changed, *created = re.split(r"(?m)^(?=--- /dev/null$)", example_of(kind.name).decode())
+    yield f"```diff\n{changed.rstrip()}\n```"
+    for patch in created:
+        name = patch.splitlines()[1].removeprefix("+++ b/")
+        yield f"And a new file, `{name}`, of {len(re.findall(r'(?m)^[+](?![+][+] )', patch))} lines."
 
 
 # From a docstring to Markdown
