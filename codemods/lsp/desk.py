@@ -82,7 +82,7 @@ class Desk:
 
     @property
     def encoding(self) -> str:
-        return str(getattr(self.server.workspace.position_encoding, "value", "utf-16"))
+        return types.PositionEncodingKind(self.server.workspace.position_encoding).value
 
     def live(self, root: Path) -> LiveProject:
         if root not in self.lives:

@@ -15,7 +15,7 @@ from codemods.rewrite.find import FileResult
 from codemods.rewrite.suppress import Suppression
 
 SOURCE = "fullgraph"
-UNREADABLE = "not-looked-at"
+ERROR = "error"
 UNUSED = "unused-ignore"
 LINE = re.compile(r"line (\d+)")
 
@@ -80,9 +80,9 @@ def error_diagnostic(error: str, where: Location) -> tuple[Location, Diagnostic]
     """Information only: what reads Python in this editor says loudly enough that a file is no Python."""
     return where, Diagnostic(
         range=where.range,
-        message=f"not looked at: {error}",
+        message=error,
         severity=DiagnosticSeverity.Information,
-        code=UNREADABLE,
+        code=ERROR,
         source=SOURCE,
     )
 

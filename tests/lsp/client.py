@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
@@ -24,11 +25,24 @@ class Editor:
 
     def __init__(self, client: LanguageClient, encoding: str = "utf-16") -> None:
         self.client = client
+        self._told, self._logged = len(client.messages), len(client.log_messages)
         self.encoding = encoding
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
         self.capabilities: types.ServerCapabilities
+        self.registered: list[types.Registration] = []
         self.applied: list[types.WorkspaceEdit] = []
+        self.seen: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
+        """What was published last, with its version."""
+
+    @property
+    def messages(self) -> list[str]:
+        """What the user was told, since this editor was opened."""
+        return [message.message for message in self.client.messages[self._told :]]
+
+    @property
+    def logged(self) -> list[str]:
+        return [message.message for message in self.client.log_messages[self._logged :]]
 
     # Typing
 
@@ -72,10 +86,6 @@ class Editor:
         await self.until(lambda: self.seen.get(uri, (0, []))[0] == wanted)
         return self.seen[uri][1]
 
-    @property
-    def seen(self) -> dict[str, tuple[int | None, list[types.Diagnostic]]]:
-        return self.client.seen  # type: ignore[attr-defined, no-any-return]
-
     async def until(self, is_so: Any) -> None:
         async with asyncio.timeout(PATIENCE):
             while not is_so():
@@ -104,7 +114,7 @@ class Editor:
     async def make(self, action: types.CodeAction) -> dict[str, str]:
         """Choose an action: its edit is made, then its command run. The new texts by URI."""
         action = await self.resolve(action)
-        assert action.edit is not None, self.client.messages
+        assert action.edit is not None, self.messages
         made = self.apply(action.edit)
         if action.command:
             await self.command(action.command.command, *(action.command.arguments or ()))
@@ -168,28 +178,61 @@ def path_of(uri: str) -> str:
 
 
 @asynccontextmanager
-async def editor(
+async def editor(*folders: Path, **given: Any) -> AsyncIterator[Editor]:
+    """A client with a server of its own, which has ended well when the block ends."""
+    used = await started(*folders, **given)
+    try:
+        yield used
+        await used.client.shutdown_session()
+    except BaseException:
+        if used.client._server:
+            used.client._server.kill()  # else `stop` waits for it
+        raise
+    finally:
+        await used.client.stop()  # type: ignore[no-untyped-call]
+
+
+async def started(
     *folders: Path,
     settings: Mapping[str, Any] | None = None,
     encodings: list[str] | None = None,
     env: Mapping[str, str] | None = None,
     change: Any = lambda capabilities: None,
-) -> AsyncIterator[Editor]:
-    """A client and a server of its own; the server has ended well when the block ends."""
-    import os
-
+) -> Editor:
     client = make_test_lsp_client()
+    read_actions_well(client)
     if settings is not None:
         client.set_configuration({"fullgraph": dict(settings)})
     await client.start_io(*COMMAND, env={**os.environ, **(env or {})})
-    client.seen = {}  # type: ignore[attr-defined]
     used = Editor(client, (encodings or ["utf-16"])[0])
+    listen(client, used)
     capabilities = client_capabilities("visual-studio-code")
     if capabilities.general:
         capabilities.general.position_encodings = list(encodings or ["utf-16"])
     change(capabilities)
+    asked = types.InitializeParams(
+        capabilities=capabilities,
+        workspace_folders=[types.WorkspaceFolder(uri_of(folder), folder.name) for folder in folders] or None,
+        initialization_options=dict(settings) if settings else None,
+    )
+    used.capabilities = (await client.initialize_session(asked)).capabilities
+    return used
 
-    for name in (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, types.WORKSPACE_APPLY_EDIT):
+
+def read_actions_well(client: LanguageClient) -> None:
+    """lsprotocol takes every action that has a command, too, for a command."""
+    converter = client.protocol._converter
+
+    def read(held: Any, _: Any) -> types.Command | types.CodeAction:
+        kind = types.Command if isinstance(held.get("command"), str) else types.CodeAction
+        return converter.structure(held, kind)
+
+    converter.register_structure_hook(Union[types.Command, types.CodeAction], read)  # noqa: UP007
+
+
+def listen(client: LanguageClient, used: Editor) -> None:
+    """Send what the server says to this editor; to nobody else, if there was one before."""
+    for name in (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, types.WORKSPACE_APPLY_EDIT, types.CLIENT_REGISTER_CAPABILITY):
         client.protocol.fm.features.pop(name, None)
 
     @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]
@@ -201,18 +244,6 @@ async def editor(
         used.apply(params.edit)
         return types.ApplyWorkspaceEditResult(applied=True)
 
-    try:
-        given = types.InitializeParams(
-            capabilities=capabilities,
-            workspace_folders=[types.WorkspaceFolder(uri_of(folder), folder.name) for folder in folders] or None,
-            initialization_options=dict(settings) if settings else None,
-        )
-        used.capabilities = (await client.initialize_session(given)).capabilities
-        yield used
-        await client.shutdown_session()
-    except BaseException:
-        if client._server:
-            client._server.kill()  # else `stop` waits for it
-        raise
-    finally:
-        await client.stop()  # type: ignore[no-untyped-call]
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)  # type: ignore[untyped-decorator]
+    def register(params: types.RegistrationParams) -> None:
+        used.registered += params.registrations
