@@ -249,6 +249,15 @@ def test_the_patch_can_be_applied_and_gives_what_fix_writes(repository: Reposito
     assert (tmp_path / "written.patch").read_bytes() == patch.read_bytes()
 
 
+def test_a_patch_from_a_folder_below_says_where_it_counts_from(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository.root / "pkg")
+    result = ci("--output", "patch")
+    assert f"The patch counts from {repository.root}." in result.err
+    repository.git("apply", "--check", given=result.raw)
+
+
 def test_asking_for_the_patch_changes_nothing_else(repository: Repository, tmp_path: Path) -> None:
     plain = ci()
     with_patch = ci("--output", f"patch={tmp_path / 'fix.patch'}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -49,6 +50,8 @@ def about_the_run(report: CiReport, quiet: bool) -> Iterator[str]:
 def closing(report: CiReport) -> Iterator[str]:
     if report.files or not report.errors:
         yield " ".join([summary(report), *passed_over(report)])
+    if report.is_dry and report.changes and report.patch_base != Path.cwd():
+        yield f"The patch counts from {report.patch_base}."
     yield from written_runs(report)
     for commit in report.commits:
         yield f"Commit {commit.name[:12]}{f' on {commit.branch}' if commit.branch else ''}: {commit.subject}"
