@@ -6,6 +6,7 @@ import ast
 import gc
 import os
 import re
+import time
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from contextlib import suppress
@@ -18,6 +19,9 @@ from codemods.module import Module
 from codemods.source import Source, decode
 
 ANSWER = TypeVar("ANSWER")
+PAYS = 3
+"""How many times as long as it took to work things out, they are kept at least."""
+
 LINE_BREAK = re.compile(rb"\r?\n")
 WORD_BYTES = {bytes([byte]) for byte in range(256) if re.match(rb"\w", bytes([byte]))}
 
@@ -37,8 +41,8 @@ class Project:
         self.overlay = dict(overlay or {})
         self.was_asked = False
         """Set by every question that goes beyond one module: its answer may change when any file does."""
-        self._parsed = 0
-        """Characters that were parsed since the trees were last forgotten: a tree takes fifty times as many bytes."""
+        self._parsed, self._spent, self._since = 0, 0.0, time.perf_counter()
+        """When trees were last forgotten; since then, the characters parsed and the seconds of working things out."""
         self._modules: dict[str, Module | SourceError] = {}
         self._packages: dict[Path, bool] = {}
         self._folders: dict[str, list[str]] = {}
@@ -59,7 +63,9 @@ class Project:
         """An answer about the whole project, kept as long as the project is."""
         self.was_asked = True
         if what not in self._worked_out:
+            began, spent = time.perf_counter(), self._spent
             self._worked_out[what] = work_out()
+            self._spent = spent + time.perf_counter() - began  # what was worked out inside is part of it
         answer: ANSWER = self._worked_out[what]
         return answer
 
@@ -142,15 +148,16 @@ class Project:
         return self._find_newline(folder.rpartition("/")[0]) if folder else "\n"
 
     def forget_trees_beyond(self, characters: int) -> None:
-        """Free all trees, and what was worked out from them, once more than so much was parsed since the last time.
+        """Forget them once so much was parsed since the last time, unless it took long to work things out from them."""
+        if self._parsed > characters and time.perf_counter() - self._since > PAYS * self._spent:
+            self.forget_trees()
 
-        Whoever asks again gets the same answers.
-        """
-        if self._parsed > characters:
-            self._modules.clear()
-            self._worked_out.clear()
-            self._parsed = 0
-            gc.collect()
+    def forget_trees(self) -> None:
+        """Free all trees, and what was worked out from them. Whoever asks again gets the same answers."""
+        self._modules.clear()
+        self._worked_out.clear()
+        self._parsed, self._spent, self._since = 0, 0.0, time.perf_counter()
+        gc.collect()
 
     def remember(self, earlier: Project, changed: Collection[str]) -> None:
         """Take over what the same files were read and parsed to, but of those that have changed since."""

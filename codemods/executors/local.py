@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codemods.codemod import Codemod
 from codemods.executors.model import Proof
@@ -12,9 +12,10 @@ from codemods.project import Project
 from codemods.rewrite.asking import Asked
 from codemods.rewrite.scan import AskHere
 from codemods.rewrite.walk import Entry
-from validate.model import Verdict
-from validate.pair import Progress
-from validate.prove import prove
+
+if TYPE_CHECKING:
+    from validate.model import Verdict
+    from validate.pair import Progress
 
 
 @dataclass(frozen=True)
@@ -32,18 +33,11 @@ class LocalExecutor:
 
 
 def prove_here(proof: Proof, progress: Progress) -> Verdict:
-    return prove(
-        proof.scenario,
-        proof.sides,
-        proof.settings,
-        declared=proof.declared,
-        progress=progress,
-        cache=inductor_cache(),
-    )
-
-
-def inductor_cache() -> Path:
-    """What inductor has compiled for earlier proofs."""
+    """What inductor has compiled is kept for later proofs."""
     from platformdirs import user_cache_path
 
-    return user_cache_path("fullgraph") / "inductor"
+    from validate.prove import prove
+
+    cache = user_cache_path("fullgraph") / "inductor"
+    given = proof.scenario, proof.sides, proof.settings
+    return prove(*given, declared=proof.declared, progress=progress, cache=cache)

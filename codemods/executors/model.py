@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from codemods.codemod import Codemod
 from codemods.model import FullgraphError
 from codemods.project import Project
 from codemods.rewrite.asking import FILE_LIMIT, Asked
 from codemods.rewrite.walk import Entry
-from validate.model import Declared, Scenario, Settings, Sides, Verdict
-from validate.pair import Progress
+
+if TYPE_CHECKING:
+    from validate.model import Declared, Scenario, Settings, Sides, Verdict
+    from validate.pair import Progress
 
 LOCAL = "local"
 DASK = re.compile(r"dask://([^/\s]+:[0-9]+)/?")
@@ -50,7 +52,7 @@ def executor_named(name: str, jobs: int = 0, limit: float = FILE_LIMIT) -> Execu
 
         return LocalExecutor(jobs, limit)
     if found := DASK.fullmatch(name):
-        from codemods.executors.dask import DaskExecutor
+        from codemods.executors.on_dask import DaskExecutor
 
         return DaskExecutor(found[1], limit)
     raise FullgraphError(f"--executor {name!r}: write local, or dask://host:8786")

@@ -40,7 +40,7 @@ def ask_in_time(project: Project, path: str, codemods: Sequence[Codemod], limit:
         with alarm(limit):
             return ask_one(project, path, codemods)
     except TookTooLong:
-        project.forget_trees_beyond(0)
+        project.forget_trees()
         return late(path, limit)
 
 

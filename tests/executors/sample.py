@@ -1,0 +1,40 @@
+"""Codemods for a cluster: workers import them from here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from codemods import Codemod, Finding, Module, Options, Project, option
+from tests.rewrite.sample import calls_of
+
+
+class Dawdle(Codemod):
+    """Takes its time with every file."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"old",)
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        time.sleep(0.3)
+        yield from ()
+
+
+@dataclass(frozen=True)
+class TellOptions(Options):
+    """What to tell."""
+
+    what: str = option("root", "`root` or `module`.")
+
+
+class TellPlace(Codemod):
+    """Says where the project is, or what the module is called."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"bare", b"tell")
+    options: TellOptions
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for call in (*calls_of(module, "bare"), *calls_of(module, "tell")):
+            told = project.module_name(module.path) if self.options.what == "module" else str(project.root)
+            yield module.finding(self.name, call, told)
