@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 
 from codemods.lsp.server import make_server
+
+
+def quietly() -> None:
+    """What goes wrong with a message is told to the editor, in one line: pygls would print a traceback too."""
+    logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)
 
 
 def serve_streams() -> int:
@@ -13,6 +19,7 @@ def serve_streams() -> int:
 
     Whatever else prints goes to standard error: the protocol has its descriptor for itself.
     """
+    quietly()
     protocol = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     server = make_server()
@@ -22,6 +29,7 @@ def serve_streams() -> int:
 
 def serve_port(host: str, port: int) -> int:
     """Serve the first that connects; the exit code."""
+    quietly()
     server = make_server()
     server.start_tcp(host, port)
     return 0 if server.was_shut_down else 1
