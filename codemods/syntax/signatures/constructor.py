@@ -15,7 +15,8 @@ from codemods.project import Project
 from codemods.syntax.assignments import argument_names
 from codemods.syntax.heirs import heirs
 from codemods.syntax.placing import insert_before
-from codemods.syntax.signatures.statement import add_parameter, break_parameters, rewrite_statement
+from codemods.syntax.signatures.listed import add_parameter, break_parameters
+from codemods.syntax.signatures.statement import rewrite_signature
 from codemods.syntax.signatures.width import is_too_long, shown_width
 
 
@@ -114,7 +115,7 @@ def add_to_init(module: Module, init: ast.FunctionDef, settings: Sequence[Settin
     kept = [item for item in settings if item.is_stored]
     lines = [f"{me}.{item.name} = {item.default if item.is_state else item.name}" for item in kept]
     try:
-        signature = rewrite_statement(module, init, lambda function: add_parameters(module, init, function, given))
+        signature = rewrite_signature(module, init, lambda function: add_parameters(module, init, function, given))
     except ValueError as error:
         raise Unsure(str(error)) from error
     return (*signature, store_lines(module, init, lines)) if lines else signature

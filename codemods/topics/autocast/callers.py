@@ -16,7 +16,8 @@ from codemods.syntax.heirs import heirs
 from codemods.syntax.places import Place, where
 from codemods.syntax.placing import insert_before
 from codemods.syntax.signatures.arguments import add_keyword
-from codemods.syntax.signatures.statement import add_parameter, break_parameters, rewrite_statement
+from codemods.syntax.signatures.listed import add_parameter, break_parameters
+from codemods.syntax.signatures.statement import rewrite_signature
 from codemods.syntax.signatures.width import is_too_long
 from codemods.topics.autocast.constant import check_guards, names_in
 from codemods.topics.autocast.homes import Home, is_out_of_reach, loops_around
@@ -51,9 +52,9 @@ def one_more_parameter(module: Module, function: ast.FunctionDef, text: str) -> 
     last = [*function.args.posonlyargs, *function.args.args][-1]
     is_one_line = module.line(start) == module.line(module.span(last).end)
     if not is_one_line or not is_too_long(module, start, len(text) + len(", ")):
-        return rewrite_statement(module, function, lambda node: add_parameter(node, text))
+        return rewrite_signature(module, function, lambda node: add_parameter(node, text))
     indent, unit = module.indent(function), module.indent_unit
-    return rewrite_statement(module, function, lambda node: break_parameters(add_parameter(node, text), indent, unit))
+    return rewrite_signature(module, function, lambda node: break_parameters(add_parameter(node, text), indent, unit))
 
 
 def in_callers(project: Project, module: Module, value: ast.expr) -> Home | None:

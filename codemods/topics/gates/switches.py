@@ -14,7 +14,7 @@ from codemods.syntax.assignments import FUNCTIONS, argument_names
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Definition, Place, only_class, where
 from codemods.syntax.signatures.constructor import Setting, add_parameters, is_dataclass, require_settings
-from codemods.syntax.signatures.statement import rewrite_statement
+from codemods.syntax.signatures.statement import rewrite_signature
 from codemods.topics.compile_requests.requests import Form, Request
 
 Source = Literal["environment", "config", "argument"]
@@ -98,6 +98,6 @@ def add_arguments(request: Request, project: Project, fields: list[Setting]) -> 
         raise Unsure(f"{where(module, function)}: {function.name} takes no arguments yet")
     given = [field.parameter for field in fields]
     try:
-        return rewrite_statement(module, function, lambda node: add_parameters(module, function, node, given))
+        return rewrite_signature(module, function, lambda node: add_parameters(module, function, node, given))
     except ValueError as error:
         raise Unsure(str(error)) from error

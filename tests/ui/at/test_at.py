@@ -253,3 +253,13 @@ def test_other_files_are_read_only_if_a_codemod_asks_and_nothing_slow_is_importe
     loaded = json.loads(done.stderr)
     assert loaded["heavy"] == []
     assert len(loaded["opened"]) == 1 + others
+
+
+@pytest.mark.parametrize("file", ["vectorized", "rollout_buffer", "policy"])
+def test_nothing_slow_is_imported_for_the_edits_either(two_files: Path, file: str) -> None:
+    place = f"src/seedling/{file}.py"
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, place], cwd=two_files, env=environment(), capture_output=True, check=True
+    )
+    assert any(finding["edits"] for finding in json.loads(done.stdout)["findings"])
+    assert json.loads(done.stderr)["heavy"] == []
