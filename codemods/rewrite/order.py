@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from codemods.codemod import Codemod
 from codemods.model import Change, Edit, Finding
@@ -39,7 +38,7 @@ def disagreements(change: Change, project: Project, codemods: Sequence[Codemod])
     waiting = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
     named: set[frozenset[str]] = set()
     agreed: set[Meeting] = set()
-    for first, second in combinations([*change.applied, *waiting], 2):
+    for first, second in neighbours([*change.applied, *waiting]):
         names = frozenset((first.codemod, second.codemod))
         if len(names) == 1 or names in named or (met := meetings(first, second)) <= agreed:
             continue
@@ -48,6 +47,17 @@ def disagreements(change: Change, project: Project, codemods: Sequence[Codemod])
         else:
             named.add(names)
             yield Disagreement(first, second)
+
+
+def neighbours(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Finding]]:
+    """Every two findings that edit a file in common, in order: others cannot meet."""
+    by_path: dict[str, list[int]] = {}
+    for number, finding in enumerate(findings):
+        for path in finding.paths():
+            by_path.setdefault(path, []).append(number)
+    for number, finding in enumerate(findings):
+        later = {other for path in finding.paths() for other in by_path[path] if other > number}
+        yield from ((finding, findings[other]) for other in sorted(later))
 
 
 def meetings(first: Finding, second: Finding) -> set[Meeting]:

@@ -46,37 +46,46 @@ def touched(findings: Iterable[Finding]) -> list[str]:
 
 def before_of(findings: Sequence[Finding], project: Project) -> dict[str, bytes | None]:
     """The files that findings touch, as they are; None where one is to be created."""
-    edits = [edit for finding in findings for edit in finding.edits]
-    return {path: None if is_new(path, edits) else project.read(path) for path in touched(findings)}
+    return {path: None if is_new(edits) else project.read(path) for path, edits in edits_by_path(findings).items()}
 
 
 def splice_all(findings: Sequence[Finding], project: Project) -> dict[str, bytes]:
-    edits = [edit for finding in findings for edit in finding.edits]
-    return {path: base_of(path, edits, project).splice(on_path(path, edits)) for path in touched(findings)}
+    by_path = edits_by_path(findings)
+    return {path: base_of(path, edits, project).splice(edits) for path, edits in by_path.items()}
 
 
 def base_of(path: str, edits: Iterable[Edit], project: Project) -> Source:
     """What the edits of a file count in: its text, or nothing yet."""
-    return decode(path, b"") if is_new(path, edits) else project.source(path)
+    return decode(path, b"") if is_new(edits) else project.source(path)
 
 
-def is_new(path: str, edits: Iterable[Edit]) -> bool:
-    return any(edit.creates for edit in on_path(path, edits))
+def is_new(edits: Iterable[Edit]) -> bool:
+    """Whether the edits of one file create it."""
+    return any(edit.creates for edit in edits)
 
 
-def on_path(path: str, edits: Iterable[Edit]) -> list[Edit]:
-    return [edit for edit in edits if edit.path == path]
+def edits_by_path(findings: Iterable[Finding]) -> dict[str, list[Edit]]:
+    """The edits of all findings, for each file once, by path."""
+    found: dict[str, set[Edit]] = {}
+    for finding in findings:
+        for edit in finding.edits:
+            found.setdefault(edit.path, set()).add(edit)
+    return {path: sorted(found[path]) for path in sorted(found)}
 
 
 def without_clashes(chosen: Sequence[Finding], left_out: list[tuple[Finding, str]]) -> list[Finding]:
     """Of findings that overlap, the first. The others can be met again once it is written."""
     applied: list[Finding] = []
+    by_path: dict[str, list[int]] = {}
     for finding in chosen:
-        rival = next((other for other in applied if other.clashes(finding)), None)
+        near = sorted({number for path in finding.paths() for number in by_path.get(path, ())})
+        rival = next((applied[number] for number in near if applied[number].clashes(finding)), None)
         if rival:
             left_out.append((finding, says_overlap(rival)))
-        else:
-            applied.append(finding)
+            continue
+        for path in finding.paths():
+            by_path.setdefault(path, []).append(len(applied))
+        applied.append(finding)
     return applied
 
 
@@ -113,11 +122,11 @@ def says_overlap(rival: Finding) -> str:
 
 def why_not(findings: Sequence[Finding], project: Project, paths: Sequence[str] | None = None) -> str:
     """Why these findings cannot be written together, or nothing. `paths` are the files to look at, else all."""
-    edits = {edit for finding in findings for edit in finding.edits}
+    by_path = edits_by_path(findings)
     try:
-        for path in touched(findings) if paths is None else paths:
-            here = on_path(path, edits)
-            if is_new(path, here):
+        for path in by_path if paths is None else paths:
+            here = by_path.get(path, [])
+            if is_new(here):
                 if project.has_file(path):
                     return f"{path} would have to be created, and is there by now"
             elif any(project.module(path).is_blanked(edit.span) for edit in here):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from codemods import Codemod, Finding, Module, Project
+from codemods import Codemod, Edit, Finding, Module, Project, Span
 from codemods.rewrite.find import find
-from codemods.rewrite.order import disagreements
+from codemods.rewrite.order import disagreements, neighbours
 from codemods.rewrite.plan import plan
 from tests.rewrite.sample import ShareImport, SwapCall, UnwrapNest, calls_of
 from tests.ui.running import run
@@ -102,3 +102,11 @@ def test_the_command_says_which_two_disagree(tmp_path: Path) -> None:
     (tmp_path / "both.py").write_text(BOTH)
     done = run(tmp_path, "fix", "a.py", "--codemod", "both.py", "--diff")
     assert "rename_one (a.py:1) and rename_two (a.py:1) disagree" in done.out + done.err
+
+
+def test_only_findings_that_share_a_file_can_meet() -> None:
+    def finding(name: str, *paths: str) -> Finding:
+        return Finding(name, paths[0], Span(0, 1), "", "", edits=tuple(Edit(path, Span(0, 1), "x") for path in paths))
+
+    found = [finding("a", "1.py"), finding("b", "2.py", "3.py"), finding("c", "3.py", "1.py"), finding("d", "1.py")]
+    assert ["".join(one.codemod for one in pair) for pair in neighbours(found)] == ["ac", "ad", "bc", "cd"]

@@ -292,3 +292,19 @@ def test_an_edit_in_syntax_that_was_not_read_is_refused_and_one_beside_it_is_not
     change = plan([blind, *findings_in(look(root, SwapCall()))], project_of(root), [SwapCall()])
     assert change.after == {"a.py": b"type Pair = tuple[int, int]\nnew()\n"}
     assert reasons(change) == ["a.py: the edit touches syntax that this Python cannot read"]
+
+
+def test_findings_in_different_files_are_never_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[set[str]] = []
+    clashes = Finding.clashes
+
+    def noted(mine: Finding, other: Finding) -> bool:
+        compared.append({mine.path, other.path})
+        return clashes(mine, other)
+
+    monkeypatch.setattr(Finding, "clashes", noted)
+    write_files(tmp_path, {f"m{number}.py": "nest(nest(1))\n" for number in range(5)})
+    change = planned(tmp_path, UnwrapNest())
+    assert len(change.applied) == len(change.left_out) == 5
+    assert len(compared) == 5
+    assert all(len(paths) == 1 for paths in compared)
