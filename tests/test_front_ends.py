@@ -50,7 +50,7 @@ async def found_by_editor(used: Editor, root: Path) -> list[Said]:
         uri = used.open(root / path, text)
         for found in await used.diagnostics(uri):
             assert found.data is not None, found.message
-            key = str(found.data["key"])  # type: ignore[index]
+            key = str(found.data["key"])
             line, column = place_in(root, path, Lines(text).offset(found.range.start))
             said.append(Said(path, line, column, str(found.code), key, found.message.splitlines()[0]))
     return sorted(said)

@@ -12,7 +12,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from codemods.lsp.desk import Desk, Look
+from codemods.lsp.desk import Desk
 from codemods.lsp.edits import Abilities, Composer
 from codemods.lsp.files import uri_of
 from codemods.lsp.fixing import Fixed, OnlyOne, accept_all, fix_files, fix_project
@@ -20,6 +20,7 @@ from codemods.lsp.pages import Page, text_page
 from codemods.lsp.progress import shown
 from codemods.lsp.proofs import Judged, RunningProof, task_for
 from codemods.lsp.scenarios import Proof
+from codemods.lsp.telling import Look
 from codemods.lsp.undoing import step_back, undo_on_disk
 from codemods.model import FullgraphError
 from codemods.source import decode
@@ -66,7 +67,7 @@ class Commands:
                 raise FullgraphError(why_nothing(fixed))
             action.edit = self.edit_of(look.file.root, fixed, confirm=data["unsafe"] or data["scope"] == "project")
         except FullgraphError as error:
-            self.desk.show(str(error), types.MessageType.Warning)
+            self.desk.tell.show(str(error), types.MessageType.Warning)
             return action
         name = self.desk.memory.offer(look.file.root, fixed)
         action.command = types.Command("Remember for undo", REMEMBER, arguments=[name])
@@ -125,7 +126,7 @@ class Commands:
             task, what = await self.desk.run(task_for, live, path, symbol, scenario, buffers, lambda _: None)
             said = await self.run_proof(task, f"prove {symbol}")
         except (FullgraphError, ValidateError) as error:
-            self.desk.show(f"undecided: {error}", types.MessageType.Warning)
+            self.desk.tell.show(f"undecided: {error}", types.MessageType.Warning)
             return
         if said is None:
             return
@@ -152,9 +153,9 @@ class Commands:
         try:
             said = await self.undo_action(root) or await self.undo_run(root)
         except FullgraphError as error:
-            self.desk.show(str(error), types.MessageType.Warning)
+            self.desk.tell.show(str(error), types.MessageType.Warning)
             return str(error)
-        self.desk.show(said)
+        self.desk.tell.show(said)
         return said
 
     async def undo_action(self, root: Path | None) -> str:

@@ -14,13 +14,12 @@ from typing import Any, ParamSpec, TypeVar
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from codemods.lsp.diagnostics import diagnose
 from codemods.lsp.files import OpenFile, OpenFiles
-from codemods.lsp.pages import Page
 from codemods.lsp.projects import LiveProject
 from codemods.lsp.proofs import Judged, RunningProof
 from codemods.lsp.scenarios import symbol_span
 from codemods.lsp.settings import ClientSettings
+from codemods.lsp.telling import Look, Teller
 from codemods.lsp.undoing import Memory
 from codemods.model import Span
 from codemods.rewrite.find import FileResult
@@ -36,20 +35,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Look:
-    """What was found in an open file."""
-
-    file: OpenFile
-    page: Page
-    result: FileResult
-
-
 @dataclass
 class Desk:
     """Everything but the messages. Projects are only touched in `thread`, the rest only in the event loop."""
 
     server: LanguageServer
+    tell: Teller
     settings: ClientSettings = field(default_factory=ClientSettings)
     lives: dict[Path, LiveProject] = field(default_factory=dict)
     looks: dict[tuple[Path, str], Look] = field(default_factory=dict)
@@ -66,10 +57,6 @@ class Desk:
     recent: list[str] = field(default_factory=list)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     took: float = 0.0
-    said: set[str] = field(default_factory=set)
-    shown: dict[tuple[Path, str], set[str]] = field(default_factory=dict)
-    """The texts of each file for which the client was sent diagnostics."""
-
     _files: OpenFiles | None = None
 
     # Files and projects
@@ -119,7 +106,7 @@ class Desk:
     def _done(self, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            self.log(f"{type(error).__name__}: {error}")
+            self.tell.log(f"{type(error).__name__}: {error}")
 
     async def _look_when_quiet(self, root: Path) -> None:
         """Look at the last version of everything: what was typed meanwhile begins it anew."""
@@ -156,8 +143,8 @@ class Desk:
             return None
         look = Look(file, file.page(self.encoding), result)
         self.looks[file.root, file.path] = look
-        self.publish(look, marks)
-        self.tell_problems(self.live(file.root).problem, f"{file.path}: {result.error}" if result.error else "")
+        self.tell.publish(look, marks)
+        self.tell.problems(self.live(file.root).problem, f"{file.path}: {result.error}" if result.error else "")
         return look
 
     def _examine(
@@ -180,6 +167,14 @@ class Desk:
             return None
         known = self.looks.get((file.root, file.path))
         return known if known and known.file == file else await self.look_at(file, self.buffers(file.root))
+
+    def forget_closed(self) -> None:
+        """Drop what is known of files that are no longer open."""
+        open_now = {(file.root, file.path) for file in self.files.all()}
+        for here in self.tell.forget_all_but(open_now):
+            self.looks.pop(here, None)
+        for root in self.lives.keys() - {root for root, _ in open_now}:
+            del self.lives[root]
 
     # What changes around the files
 
@@ -213,48 +208,6 @@ class Desk:
         all_codemods()
         gc.freeze()
         gc.disable()
-
-    # Telling
-
-    def publish(self, look: Look, marks: list[tuple[Judged, Span]]) -> None:
-        found = list(diagnose(look.result, look.page))
-        for judged, span in marks:
-            where = look.page.locate(span)
-            found.append((where.uri, judged.diagnostic(where)))
-        versions = dict(look.file.parts)
-        here = look.file.root, look.file.path
-        for uri in {*versions, *self.shown.get(here, ())}:
-            own = [diagnostic for place, diagnostic in found if place == uri]
-            self.send(uri, versions.get(uri), own)
-        self.shown[here] = set(versions)
-
-    def send(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
-        params = types.PublishDiagnosticsParams(uri, found, version)
-        self.server.text_document_publish_diagnostics(params)
-
-    def forget_closed(self) -> None:
-        """Take back what was shown of files that are no longer open."""
-        open_now = {(file.root, file.path) for file in self.files.all()}
-        for here in [here for here in self.shown if here not in open_now]:
-            for uri in self.shown.pop(here):
-                self.send(uri, None, [])
-            self.looks.pop(here, None)
-        for root in self.lives.keys() - {root for root, _ in open_now}:
-            del self.lives[root]
-
-    def tell_problems(self, configuration: str, file: str) -> None:
-        """Say once what is wrong: about the configuration to the user, about a file in the log."""
-        if configuration and configuration not in self.said:
-            self.show(configuration, types.MessageType.Warning)
-        if file and file not in self.said:
-            self.log(file)
-        self.said |= {configuration, file}
-
-    def show(self, message: str, kind: types.MessageType = types.MessageType.Info) -> None:
-        self.server.window_show_message(types.ShowMessageParams(kind, f"fullgraph: {message}"))
-
-    def log(self, message: str) -> None:
-        self.server.window_log_message(types.LogMessageParams(types.MessageType.Warning, f"fullgraph: {message}"))
 
     # The end
 

@@ -17,6 +17,7 @@ from codemods.lsp.desk import Desk
 from codemods.lsp.hover import hover_text, torch_version
 from codemods.lsp.scenarios import proofs_in
 from codemods.lsp.settings import SECTION, read_settings
+from codemods.lsp.telling import Teller
 from codemods.model import FullgraphError
 
 NOTEBOOKS = types.NotebookDocumentSyncOptions(
@@ -36,13 +37,13 @@ class Server(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("fullgraph", version("fullgraph"), notebook_document_sync=NOTEBOOKS, max_workers=2)
-        self.desk = Desk(self)
+        self.desk = Desk(self, Teller(self))
         self.commands = Commands(self.desk)
         self.was_shut_down = False
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """A line in the log: a mistake of ours is no reason to interrupt anybody."""
-        self.desk.log(f"{type(error).__name__}: {error}")
+        self.desk.tell.log(f"{type(error).__name__}: {error}")
 
 
 def make_server() -> Server:
@@ -174,7 +175,7 @@ def take_settings(server: Server, given: Any) -> None:
     try:
         server.desk.take_settings(read_settings(given))
     except FullgraphError as error:
-        server.desk.show(str(error), types.MessageType.Warning)
+        server.desk.tell.show(str(error), types.MessageType.Warning)
 
 
 async def ask_for_settings(server: Server) -> None:

@@ -224,8 +224,9 @@ def read_actions_well(client: LanguageClient) -> None:
     converter = client.protocol._converter
 
     def read(held: Any, _: Any) -> types.Command | types.CodeAction:
-        kind = types.Command if isinstance(held.get("command"), str) else types.CodeAction
-        return converter.structure(held, kind)
+        if isinstance(held.get("command"), str):
+            return converter.structure(held, types.Command)
+        return converter.structure(held, types.CodeAction)
 
     converter.register_structure_hook(Union[types.Command, types.CodeAction], read)  # noqa: UP007
 

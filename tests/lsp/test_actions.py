@@ -18,7 +18,7 @@ def at_line(line: int) -> types.Range:
     return types.Range(types.Position(line, 0), types.Position(line, 40))
 
 
-def annotations(edit: types.WorkspaceEdit) -> list[types.ChangeAnnotation]:
+def notes_of(edit: types.WorkspaceEdit) -> list[types.ChangeAnnotation]:
     return list((edit.change_annotations or {}).values())
 
 
@@ -39,7 +39,7 @@ async def test_a_finding_is_fixed_alone(start: Start, project: Path) -> None:
         before = used.texts[uri]
         await used.make(action)
         assert used.texts[uri] == before.replace("slow()", "fast()", 1)
-        assert not any(note.needs_confirmation for note in annotations(used.applied[0]))
+        assert not any(note.needs_confirmation for note in notes_of(used.applied[0]))
 
 
 async def test_an_unsafe_finding_is_never_preferred_and_asks_first(start: Start, project: Path) -> None:
@@ -50,7 +50,7 @@ async def test_an_unsafe_finding_is_never_preferred_and_asks_first(start: Start,
         assert not action.is_preferred
         resolved = await used.resolve(action)
     assert resolved.edit
-    [note] = annotations(resolved.edit)
+    [note] = notes_of(resolved.edit)
     assert note == types.ChangeAnnotation("call_fast", True, "fast() may read its argument twice")
 
 
@@ -94,8 +94,8 @@ async def test_the_project_is_fixed_over_several_files_with_a_preview(start: Sta
         uri: 2,
         uri_of(project / "pkg" / "c.py"): None,
     }
-    assert all(note.needs_confirmation for note in annotations(edit))
-    assert {note.label for note in annotations(edit)} == {"call_fast", "call_fast, rename_shared"}
+    assert all(note.needs_confirmation for note in notes_of(edit))
+    assert {note.label for note in notes_of(edit)} == {"call_fast", "call_fast, rename_shared"}
     assert after == "from pkg.c import common\n\n\ndef two():\n    common()\n    fast()  # unsaved\n"
     assert texts(project)["pkg/c.py"] == "def common():\n    return fast() or 1\n"
     assert "slow(item)" in texts(project)["pkg/a.py"]

@@ -17,8 +17,10 @@ DISABLED = "import torch\n\n\n@torch._dynamo.disable\ndef f(x):\n    return x\n"
 async def hover(used: Editor, uri: str, line: int, column: int) -> str:
     place = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(line, column))
     found = await used.client.text_document_hover_async(place)
-    assert found is None or isinstance(found.contents, types.MarkupContent)
-    return found.contents.value if found else ""
+    if found is None:
+        return ""
+    assert isinstance(found.contents, types.MarkupContent)
+    return found.contents.value
 
 
 async def test_hover_tells_claim_and_measurement(start: Start, tmp_path: Path) -> None:

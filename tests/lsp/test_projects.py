@@ -88,7 +88,7 @@ async def test_a_changed_pyproject_counts_at_once(start: Start, project: Path) -
         changed_on_disk(used, project / "pyproject.toml")
         await used.until(lambda: [found.code for found in used.seen[uri][1]] == ["flatten_nest"])
         patterns = {
-            watcher["globPattern"]  # type: ignore[index]
+            watcher["globPattern"]
             for one in used.registered
             for watcher in one.register_options["watchers"]  # type: ignore[index]
         }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,17 @@ def test_functions_that_a_scenario_builds_or_calls_have_one(model: Path) -> None
     assert [MODEL[span.start : span.end] for span in spans] == ["forward", "forward", "probe"]
 
 
+def test_functions_with_stored_calls_have_one(model: Path) -> None:
+    folder = model / ".fullgraph" / "captures"
+    folder.mkdir(parents=True)
+    for target in ("model:Net.probe", "model:gone", "other:scale"):
+        with zipfile.ZipFile(folder / f"{target.replace(':', '.')}.pt", "w") as archive:
+            archive.writestr("index.json", json.dumps({"target": target}))
+    (folder / "model.scale.pt").write_bytes(b"damaged")
+    [proof] = proofs_in(Project(model, ["model.py"]), "model.py")
+    assert (proof.symbol, proof.scenario) == ("Net.probe", "model:Net.probe")
+
+
 async def test_a_verdict_comes_as_a_diagnostic_and_goes_with_the_text(start: Start, model: Path) -> None:
     async with start(model, settings=SETTINGS) as used:
         uri = used.open(model / "model.py")
@@ -107,7 +120,7 @@ async def test_a_verdict_comes_as_a_diagnostic_and_goes_with_the_text(start: Sta
         begin, *stages, end = progress(used)
         assert begin == types.WorkDoneProgressBegin("prove Net.forward", cancellable=True)
         assert any(stage.message.startswith("eager") for stage in stages)
-        assert end == types.WorkDoneProgressEnd("done")
+        assert end == types.WorkDoneProgressEnd(message="done")
         used.type(uri, "x * 2", "x * 3")
         await used.diagnostics(uri)
         assert not verdicts(used, uri)
