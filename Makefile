@@ -27,6 +27,7 @@ test: lint  ## everything
 
 bench: $(STAMP)  ## fullgraph against ruff, ast-grep, torchfix and LibCST's runner on the installed torch
 	$(BIN)/python scripts/bench.py
+	$(BIN)/python scripts/bench_editor.py
 
 measure: $(STAMP)  ## prove the fixtures on the installed torch, and store what `fullgraph explain` shows of it
 	$(BIN)/python scripts/measure.py

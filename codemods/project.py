@@ -162,6 +162,7 @@ class Project:
     def remember(self, earlier: Project, changed: Collection[str]) -> None:
         """Take over what the same files were read and parsed to, but of those that have changed since."""
         self._modules = {path: known for path, known in earlier._modules.items() if path not in changed}
+        self._parsed = sum(len(known.text) for known in self._modules.values() if isinstance(known, Module))
         self._folders, self._packages = earlier._folders, earlier._packages
         read = {**earlier._read_before, **dict(earlier.__dict__.get("_texts", ()))}
         self._read_before = {path: raw for path, raw in read.items() if path not in changed}

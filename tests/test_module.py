@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codemods.model import SourceError
-from codemods.module import Module
+from codemods.module import Module, children
 from codemods.source import decode, splice_text
 
 
@@ -69,3 +69,12 @@ def test_a_syntax_error_names_the_line() -> None:
 def test_code_that_is_nested_too_deeply_is_an_error_and_no_crash() -> None:
     with pytest.raises(SourceError):
         module("x = " + "(" * 5000 + ")" * 5000)
+
+
+def test_children_are_those_that_stand_in_the_text() -> None:
+    text = "async def f(a, *b: int, c=1, **d) -> str:\n    with x as y:\n        z = [i for i in a if -i < 2]\n"
+    text += "    return f'{z!r:>{c}}'\n"
+    for node in ast.walk(ast.parse(text)):
+        placeless = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+        expected = [child for child in ast.iter_child_nodes(node) if not isinstance(child, placeless)]
+        assert list(children(node)) == expected

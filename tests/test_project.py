@@ -31,6 +31,21 @@ def test_a_mention_is_a_whole_word_in_code_strings_or_comments(tmp_path: Path) -
     assert found.mentions("pairs") == ["a.py", "c.py", "d.py", "e.py"]
 
 
+def test_a_project_takes_over_what_was_parsed_of_files_that_have_not_changed(tmp_path: Path) -> None:
+    before = project(tmp_path, {"a.py": "x = 1\n", "b.py": "x = 1\n", "c.py": "x = 1\n"})
+    modules = {path: before.module(path) for path in before.files}
+    assert before.mentions("x") == ["a.py", "b.py", "c.py"]
+    (tmp_path / "a.py").write_text("y = 1\n")  # not said to have changed
+    after = Project(tmp_path, before.files, {"b.py": b"y = 2\n"})
+    after.remember(before, {"b.py"})
+    assert after.module("a.py") is modules["a.py"]
+    assert after.module("b.py") is not modules["b.py"]
+    assert after.mentions("x") == ["a.py", "c.py"]
+    later = Project(tmp_path, before.files)
+    later.remember(after, {"a.py", "b.py"})
+    assert later.mentions("x") == ["b.py", "c.py"]
+
+
 def test_a_buffer_wins_over_the_disk(tmp_path: Path) -> None:
     on_disk = project(tmp_path, {"a.py": "x = 1\n", "b.py": "y = 1\n"})
     edited = on_disk.laid_over({"b.py": b"x = 2\n"})

@@ -29,7 +29,10 @@ DEBOUNCE = 0.02
 
 LONGEST_WAIT = 1.0
 TIDY_AFTER = 2.0
-"""Seconds of quiet after which memory is tidied up; while somebody types it is not."""
+"""Seconds of quiet after which memory is tidied up: never between a key and its diagnostics."""
+
+UNTIDY = 20
+"""Looks after which it is tidied up even if somebody goes on typing."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,6 +60,7 @@ class Desk:
     recent: list[str] = field(default_factory=list)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     took: float = 0.0
+    untidy: int = 0
     _files: OpenFiles | None = None
 
     # Files and projects
@@ -117,8 +121,11 @@ class Desk:
         began = monotonic()
         await self.look_at_all(root)
         self.took = monotonic() - began
-        await asyncio.sleep(TIDY_AFTER)
-        if not self.changed:
+        self.untidy += 1
+        if self.untidy < UNTIDY:
+            await asyncio.sleep(TIDY_AFTER)
+        if self.untidy >= UNTIDY or not self.changed:
+            self.untidy = 0
             await self.run(gc.collect)
 
     @property

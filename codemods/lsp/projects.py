@@ -11,8 +11,9 @@ from codemods.codemod import Codemod
 from codemods.lsp.settings import ClientSettings
 from codemods.model import FullgraphError
 from codemods.project import Project
+from codemods.rewrite.asking import ENOUGH
 from codemods.rewrite.find import FileResult
-from codemods.rewrite.walk import MARKERS, NEVER, Tree, find_root, matching, walk, without_links
+from codemods.rewrite.walk import MARKERS, NEVER, SUFFIXES, Tree, find_root, matching, walk, without_links
 from codemods.run import look_at
 from codemods.ui.config import Config, read_config
 
@@ -67,6 +68,7 @@ class LiveProject:
             return FileResult(path)
         expected = self.finders.get(path, ())
         result = look_at(self.laid_over(buffers), path, self.codemods, self.exclude, expected=expected)
+        self.laid_over(buffers).forget_trees_beyond(ENOUGH)
         self.finders[path] = {finding.codemod for finding in result.findings}
         if raw is not None and result.is_local and not result.error:
             self.known[path] = raw, result
@@ -80,8 +82,8 @@ class LiveProject:
         """Whether `check` on the whole project would pass over a file: excluded, ignored by git, or installed."""
         if NEVER.intersection((self.root / path).parts) or any(matching([path], self.exclude)):
             return True
-        is_new = not (self.root / path).exists()
-        return not is_new and path not in self.planted().entries
+        is_listed = path.endswith(SUFFIXES) and (self.root / path).exists()
+        return is_listed and path not in self.planted().entries
 
     # Configuration
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codemods.codemod import Codemod
+from codemods.model import Finding
+from codemods.module import Module
 from codemods.project import Project
 from codemods.rewrite.as_json import dump_finding, load_finding
 from codemods.rewrite.find import FileResult, find
@@ -23,6 +26,26 @@ def ask(text: str | bytes, *codemods: Codemod, others: dict[str, bytes] | None =
 def test_findings_come_in_the_order_of_the_text() -> None:
     result = ask("bare()\nold(old())\nbare()\n", SwapCall(), ShareImport())
     assert [(finding.line, finding.column) for finding in result.findings] == [(1, 1), (2, 1), (2, 5), (3, 1)]
+
+
+def test_who_is_expected_to_find_something_is_asked_once() -> None:
+    class Counting(SwapCall):
+        asked = 0
+
+        def hits(self, raw: bytes) -> list[int]:
+            return [raw.index(b"old()")]
+
+        def find(self, module: Module, project: Project) -> Iterator[Finding]:
+            Counting.asked += 1
+            yield from super().find(module, project)
+
+    text = b"def f():\n    old()\n" + b"# much more\n" * 1_000
+    project = Project(Path("/nowhere"), ["a.py"], {"a.py": text})
+    first = find(project, "a.py", [Counting()])
+    assert Counting.asked == 2
+    again = find(project, "a.py", [Counting()], expected={Counting.name})
+    assert Counting.asked == 3
+    assert again == first
 
 
 def test_a_file_that_no_codemod_is_interested_in_is_not_parsed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.module import Module
+from codemods.module import Module, position
 from codemods.project import Project
 from codemods.topics.pairs.annotations import meaning
 from codemods.topics.pairs.owners import Family, decorator_name, words
@@ -50,16 +50,22 @@ def built_by_place(module: Module, family: Family, name: str) -> Iterator[Use]:
     """Calls of a dataclass that may fill the field by its place, and the class handed on as a value."""
     arguments = [argument_names(family, *member) for member in family.members]
     place = min((names.index(name) for names in arguments if name in names), default=1 << 30)
-    for node in module.nodes(ast.Name, ast.Attribute):
-        found = family.project_class(module, node) if isinstance(node.ctx, ast.Load) else None
-        if found and found[1] in family:
-            yield from built_here(module, node, place)
+    for node in sorted(class_mentions(module, family), key=position):
+        yield from built_here(module, node, place)
     for call in module.nodes(ast.Call):
         if meaning(module, call.func) in REPLACE:
             if any(word.arg is None for word in call.keywords) and family.has_instance(module, call.args[0]):
                 yield escape(module, call, "it may be given by this call")
         elif may_construct(module, call, family) and not family.project_class(module, call.func):
             yield from checked_call(module, call, place)
+
+
+def class_mentions(module: Module, family: Family) -> Iterator[ast.expr]:
+    """Where the classes of a family are read by name, in no special order."""
+    for node in module.unordered(ast.Name, ast.Attribute):
+        found = family.project_class(module, node) if isinstance(node.ctx, ast.Load) else None
+        if found and found[1] in family:
+            yield node
 
 
 def built_here(module: Module, node: ast.expr, place: int) -> Iterator[Use]:
