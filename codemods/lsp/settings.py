@@ -32,23 +32,27 @@ class ClientSettings:
         return choose_codemods(config, select=self.select, ignore=self.ignore, options=self.options)
 
 
+OF_THE_CLIENT = {"path", "trace"}
+"""What clients keep in the same section for themselves: which program to start, and how much to write down of it."""
+
 KEYS = {item.name for item in fields(ClientSettings)}
 
 
 def read_settings(given: Any) -> ClientSettings:
     """The settings out of what a client sends: the section itself, or an object that holds it; nothing is the usual.
 
-    Keys that are not set, or null, are the usual too.
+    Keys that are not set, null or empty are the usual too.
     """
     held = given.get(SECTION, given) if isinstance(given, Mapping) else given
     if held is None:
         return ClientSettings()
     if not isinstance(held, Mapping):
         raise FullgraphError(f"settings: {SECTION} must be an object")
-    for key in held:
+    own = {key: value for key, value in held.items() if key not in OF_THE_CLIENT}
+    for key in own:
         if key not in KEYS:
             raise FullgraphError(f"settings: {SECTION} has no key {key!r}{suggest(str(key), KEYS)}")
-    values = {key: read_value(key, value) for key, value in held.items() if value is not None}
+    values = {key: read_value(key, value) for key, value in own.items() if value not in (None, "")}
     return checked(ClientSettings(**values))
 
 
