@@ -25,7 +25,7 @@ from codemods.model import Span
 from codemods.rewrite.find import FileResult
 
 DEBOUNCE = 0.02
-"""Seconds without a key before a file is looked at; a file that takes long is given longer."""
+"""Seconds without a key before a file is looked at."""
 
 LONGEST_WAIT = 1.0
 TIDY_AFTER = 2.0
@@ -59,6 +59,10 @@ class Desk:
 
     recent: list[str] = field(default_factory=list)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    looking: set[Path] = field(default_factory=set)
+    is_behind: bool = False
+    """Whether the last key came while its project was still being looked at, which `took` so long the last time."""
+
     took: float = 0.0
     untidy: int = 0
     _files: OpenFiles | None = None
@@ -97,6 +101,7 @@ class Desk:
 
     def look_soon(self, root: Path) -> None:
         is_waiting = root in self.changed
+        self.is_behind = root in self.looking
         self.changed[root] = monotonic()
         if not is_waiting:
             self.start(self._look_when_quiet(root))
@@ -119,7 +124,11 @@ class Desk:
             await asyncio.sleep(left)
         del self.changed[root]
         began = monotonic()
-        await self.look_at_all(root)
+        self.looking.add(root)
+        try:
+            await self.look_at_all(root)
+        finally:
+            self.looking.discard(root)
         self.took = monotonic() - began
         self.untidy += 1
         if self.untidy < UNTIDY:
@@ -130,7 +139,8 @@ class Desk:
 
     @property
     def pause(self) -> float:
-        return max(DEBOUNCE, min(self.took / 2, LONGEST_WAIT / 2))
+        """Longer for whoever types faster than files are looked at: the looks in between are for nobody."""
+        return max(DEBOUNCE, min(self.took / 2, LONGEST_WAIT / 2)) if self.is_behind else DEBOUNCE
 
     async def look_at_all(self, root: Path) -> None:
         """Look at every open file of a project, the one that was typed in first, until something newer comes."""
