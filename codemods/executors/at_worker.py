@@ -14,16 +14,18 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from codemods.executors.apart import ANSWER, QUESTION
 from codemods.executors.parcels import unpack
 
 ONE_AT_A_TIME = threading.Lock()
 """Two proofs on one worker would disturb each other's times, however many threads it has."""
 
+TICK = 0.5
 LAST_WORDS = 500
 
 
-class NotWanted(BaseException):
-    """Nobody waits for the answer any more."""
+class WentWrong(Exception):  # noqa: N818 - it travels to whoever asked, as one line
+    """The process that did the work failed; the text is its last line."""
 
 
 def keep(block: bytes) -> bytes:
@@ -38,37 +40,23 @@ def unpacked(name: str, blocks: Sequence[bytes]) -> Iterator[Path]:
         yield unpack(name, blocks, Path(os.path.realpath(folder)))
 
 
-def look_at(name: str, blocks: Sequence[bytes], question: bytes) -> tuple[bytes, str]:
-    """The pickled answers about a chunk of files; or nothing, and why."""
+def look_at(name: str, blocks: Sequence[bytes], question: bytes) -> bytes:
+    """The pickled answers about a chunk of files."""
     with unpacked(name, blocks) as root:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "codemods.executors.chunk"],
-            input=pickle.dumps((root, *pickle.loads(question))),
-            capture_output=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
-    said = done.stderr.decode(errors="replace").strip()
-    return (done.stdout, "") if not done.returncode else (b"", said[-LAST_WORDS:])
+        return do_apart("look", (root, *pickle.loads(question)))
 
 
 def prove_one(name: str, blocks: Sequence[bytes], question: bytes) -> bytes:
     """The pickled verdict of a proof, or the text of why there is none; all paths are those of whoever asked."""
-    from codemods.executors.local import prove_here
-    from validate.model import ValidateError
-
     with ONE_AT_A_TIME, unpacked(name, blocks) as root:
         proof, outside = pickle.loads(question)
         moves = {str(proof.sides.root): str(root)}
         for number, (path, data) in enumerate(outside.items()):
             moves[path] = str(put(root.parent / f"outside-{number}", Path(path).name, data))
-        try:
-            scenario = moved(proof.scenario, moves)
-            there = replace(proof, scenario=scenario, sides=replace(proof.sides, root=root))
-            verdict = prove_here(there, while_wanted())
-            answer: Any = replace(moved(verdict, {new: old for old, new in moves.items()}), scenario=proof.scenario)
-        except ValidateError as error:
-            answer = moved(str(error), {new: old for old, new in moves.items()})
-    return pickle.dumps(answer)
+        there = replace(proof, scenario=moved(proof.scenario, moves), sides=replace(proof.sides, root=root))
+        answer = pickle.loads(do_apart("prove", (there,)))
+        answer = moved(answer, {new: old for old, new in moves.items()})
+    return pickle.dumps(answer if isinstance(answer, str) else replace(answer, scenario=proof.scenario))
 
 
 def put(folder: Path, name: str, data: bytes) -> Path:
@@ -92,16 +80,49 @@ def moved(value: Any, moves: dict[str, str]) -> Any:
     return value
 
 
-def while_wanted() -> Callable[[str, str], None]:
-    """A proof's progress, which ends it once its task is cancelled: on Ctrl-C, or when whoever asked is gone."""
+def do_apart(what: str, given: tuple[Any, ...]) -> bytes:
+    """Have a process do it, and its pickled answer. The process is ended if nobody waits for the answer any more."""
+    is_wanted = wanted()
+    with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder, (Path(folder) / "said").open("w+b") as said:
+        (Path(folder) / QUESTION).write_bytes(pickle.dumps((what, given)))
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "codemods.executors.apart", folder],
+            stdin=subprocess.PIPE,
+            stdout=said,
+            stderr=said,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        with process:
+            while still_runs(process):
+                if not is_wanted():
+                    process.kill()
+        if process.returncode:
+            said.seek(0)
+            words = said.read().decode(errors="replace").strip().splitlines()
+            raise WentWrong(words[-1][:LAST_WORDS] if words else f"exit code {process.returncode}")
+        return (Path(folder) / ANSWER).read_bytes()
+
+
+def still_runs(process: subprocess.Popen[bytes]) -> bool:
+    try:
+        process.wait(TICK)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
+def wanted() -> Callable[[], bool]:
+    """Whether this task's answer is waited for: not after Ctrl-C, nor when whoever asked is gone."""
     from distributed import get_worker
 
-    worker = get_worker()
+    try:
+        worker = get_worker()
+    except ValueError:
+        return lambda: True  # not in a task
     key = worker.get_current_task()
 
-    def check(stage: str, detail: str) -> None:
+    def is_wanted() -> bool:
         task = worker.state.tasks.get(key)
-        if task is None or task.state in ("cancelled", "released"):
-            raise NotWanted
+        return task is not None and task.state not in ("cancelled", "released")
 
-    return check
+    return is_wanted

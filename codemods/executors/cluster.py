@@ -6,6 +6,7 @@ import atexit
 import hashlib
 import logging
 import sys
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -50,10 +51,10 @@ class Cluster:
             raise FullgraphError(f"--executor {self.name} needs Dask: pip install 'fullgraph[dask]'") from None
         for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # whatever goes wrong is told in our own words
-        try:
-            return Client(address, timeout=PATIENCE, name="fullgraph", set_as_default=False)
-        except (OSError, ValueError, RuntimeError):
-            raise FullgraphError(f"{self.name}: no Dask scheduler answers there (waited {PATIENCE:g} s)") from None
+        found = within(PATIENCE, lambda: Client(address, timeout=PATIENCE, name="fullgraph", set_as_default=False))
+        if found is None:
+            raise FullgraphError(f"{self.name}: no Dask scheduler answers there (waited {PATIENCE:g} s)")
+        return found
 
     def _leave(self) -> None:
         with suppress(Exception):
@@ -128,14 +129,21 @@ class Cluster:
             is_over = True
         finally:
             if not is_over:
-                with suppress(Exception):
-                    self.client.cancel(list(waiting), force=True)
+                self.cancel(waiting)
+
+    def cancel(self, futures: Collection[Future]) -> None:
+        """Nobody waits for these any more: workers end what they do for them."""
+        with suppress(Exception):
+            self.client.cancel(list(futures), force=True)
 
     def _wait(self, waiting: set[Future]) -> set[Future]:
-        from distributed import wait
+        from distributed import CancelledError, wait
 
-        with suppress(TimeoutError), self.client.as_current():
-            return set(wait(waiting, timeout=LOOK, return_when="FIRST_COMPLETED").done)
+        try:
+            with suppress(TimeoutError), self.client.as_current():
+                return set(wait(waiting, timeout=LOOK, return_when="FIRST_COMPLETED").done)
+        except CancelledError:  # not by us: a client cancels what it cannot hear of any more
+            raise FullgraphError(f"the connection to {self.name} was lost") from None
         return set()
 
     def _check_company(self, alone_since: float) -> float:
@@ -164,6 +172,23 @@ class Cluster:
         except Exception as error:
             said = str(error).splitlines() or [type(error).__name__]
             raise FullgraphError(f"a worker of {self.name} failed: {type(error).__name__}: {said[0]}") from error
+
+
+def within(seconds: float, work: Callable[[], Any]) -> Any:
+    """What comes out of some work; None if it fails or takes longer.
+
+    A Dask client waits for ever for a server that takes its call and says nothing.
+    """
+    found: list[Any] = []
+
+    def try_it() -> None:
+        with suppress(Exception):
+            found.append(work())
+
+    thread = threading.Thread(target=try_it, daemon=True)
+    thread.start()
+    thread.join(seconds + LOOK)
+    return found[0] if found else None
 
 
 def has_gpu(worker: dict[str, Any]) -> bool:

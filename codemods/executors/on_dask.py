@@ -13,7 +13,6 @@ from codemods.executors import at_worker
 from codemods.executors.cluster import Cluster, cluster_at
 from codemods.executors.model import Proof
 from codemods.executors.parcels import Parcel, all_files, names_beside, pack
-from codemods.model import FullgraphError
 from codemods.project import Project
 from codemods.rewrite.asking import Asked
 from codemods.rewrite.scan import CHUNK_BYTES, AskHere, chunks, is_cacheable
@@ -66,9 +65,7 @@ class DaskExecutor:
             question = pickle.dumps((project.files, codemods, paths, self.limit))
             asked[self.cluster.submit(at_worker.look_at, parcel.name, blocks, question)] = paths
         for future, answer in self.cluster.finished(asked):
-            if answer is not None and answer[1]:
-                raise FullgraphError(f"a worker of {self.cluster.name} failed: {answer[1].splitlines()[-1]}")
-            yield asked[future], None if answer is None else pickle.loads(answer[0])
+            yield asked[future], None if answer is None else pickle.loads(answer)
 
     def prove(self, proofs: Sequence[Proof], progress: Progress) -> list[Verdict]:
         """One on each worker at a time. The next one starts where one is done."""
@@ -97,15 +94,21 @@ class Proving:
 
     def run(self, progress: Progress) -> Iterator[tuple[int, Any]]:
         """Each proof's number with its verdict, or with the text of why there is none."""
-        for worker in self.cluster.workers(self.gpu):
-            self.start(worker)
-        while self.running:
-            done = self.count - len(self.todo) - len(self.running)
-            progress("proving", f"{done} of {self.count} done, on {len(self.running)} workers of {self.cluster.name}")
-            for future, answer in self.cluster.finished(self.running, first=True):
-                number = self.running.pop(future)
-                yield number, "the workers that ran it died" if answer is None else pickle.loads(answer)
-                self.start(self.cluster.ran_on(future))
+        try:
+            for worker in self.cluster.workers(self.gpu):
+                self.start(worker)
+            while self.running:
+                self.tell(progress)
+                for future, answer in self.cluster.finished(list(self.running), first=True):
+                    number = self.running.pop(future)
+                    yield number, "the workers that ran it died" if answer is None else pickle.loads(answer)
+                    self.start(self.cluster.ran_on(future))
+        finally:
+            self.cluster.cancel(self.running)
+
+    def tell(self, progress: Progress) -> None:
+        done = self.count - len(self.todo) - len(self.running)
+        progress("proving", f"{done} of {self.count} done, {len(self.running)} running on {self.cluster.name}")
 
     def start(self, worker: str) -> None:
         if self.todo:

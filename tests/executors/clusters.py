@@ -17,7 +17,7 @@ PATIENCE = 60
 @contextmanager
 def cluster_of(*resources: dict[str, int]) -> Iterator[str]:
     """A scheduler and a worker process for each of these resources; its `host:port`. A dead worker is replaced."""
-    scheduler = {"cls": Scheduler, "options": {"dashboard": False, "port": 0}}
+    scheduler = {"cls": Scheduler, "options": {"dashboard": False, "dashboard_address": ":0", "port": 0}}
     options: Sequence[dict[str, Any]] = [{"nthreads": 1, "resources": held} for held in resources]
     workers = {number: {"cls": Nanny, "options": given} for number, given in enumerate(options)}
     with SpecCluster(workers=workers, scheduler=scheduler, silence_logs=50) as cluster:
@@ -31,8 +31,17 @@ def pids_of(address: str) -> dict[str, int]:
         return pids
 
 
-def kill(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
+def kill(*pids: int) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def wait_until(question: Any) -> None:

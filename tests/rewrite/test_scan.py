@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -213,9 +212,9 @@ def test_an_interrupted_scan_leaves_its_answers_in_the_cache(project: Path, monk
     assert (len(stopped.value.results), stopped.value.unseen) == (10, 26)
     asked: list[str] = []
 
-    def note(entries: Sequence[Entry], *given: Any) -> Iterable[Asked]:
+    def note(entries: Sequence[Entry], project: Project, codemods: Sequence[Codemod]) -> Iterable[Asked]:
         asked.extend(entry.path for entry in entries)
-        return AskHere(1)(entries, *given)
+        return AskHere(1)(entries, project, codemods)
 
     [tree], _ = plant_trees([project])
     assert scan(tree, SAMPLES, ask=note) == look(project, *SAMPLES)

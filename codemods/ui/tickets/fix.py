@@ -21,10 +21,11 @@ from codemods.tickets.fix import Fixer
 from codemods.tickets.fixing.choosing import Task
 from codemods.tickets.fixing.model import Filed, Handled, Wish
 from codemods.tickets.understanding import Understood
-from codemods.ui.commands import STOPPED, UNDECIDED, AcceptAll, Chooser
+from codemods.ui.commands import UNDECIDED, AcceptAll, Chooser
 from codemods.ui.config import read_config
 from codemods.ui.proof import ProofRequest, prover_for
 from codemods.ui.report.as_text import write_patch
+from codemods.ui.report.model import STOPPED
 from codemods.ui.terminal import is_terminal, use_color
 from codemods.ui.tickets.fix_text import about, handled_text, summary
 from codemods.ui.tickets.show import Desk, open_desk, tickets_in
