@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HEAVY = {
     *("libcst", "torch", "bowler", "fissix", "merge3", "pathspec", "filelock", "platformdirs", "sqlite3"),
-    *("markdown_it", "ftfy", "pygls", "lsprotocol"),
+    *("markdown_it", "ftfy", "pygls", "lsprotocol", "dask", "distributed"),
 }
 LAZY = {"newer_syntax.py", "cache.py"}
 """Modules whose whole purpose is the slow package; they are themselves imported where they are used."""
@@ -24,6 +24,7 @@ LAYERS = [
     "codemods.ui",
     "codemods.tickets",
     "codemods.run",
+    "codemods.executors",
     "codemods.rewrite",
     "codemods.foreign",
     "codemods.catalog",
@@ -84,7 +85,8 @@ def test_the_validator_knows_nothing_of_codemods() -> None:
 def test_help_loads_neither_the_validator_nor_tickets_nor_the_page() -> None:
     code = (
         "import sys, codemods.ui.cli; "
-        "slow = ('validate', 'pygls', 'codemods.lsp', 'codemods.ui.verdict', 'codemods.ui.tickets', 'codemods.tickets'); "
+        "slow = ('validate', 'pygls', 'codemods.lsp', 'codemods.executors', 'codemods.ui.verdict', "
+        "'codemods.ui.tickets', 'codemods.tickets'); "
         "print([name for name in sys.modules if name.startswith(slow)])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
