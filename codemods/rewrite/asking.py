@@ -18,7 +18,10 @@ ENOUGH = 3_000_000
 """Characters of parsed text whose trees are kept, for codemods that come back to them."""
 
 FILE_LIMIT = 60.0
-"""Seconds for one file. The slowest of torch's own takes three."""
+"""Seconds of processor time for one file. The slowest of torch's own takes three."""
+
+SLACK = 5
+"""How many times as long it may take by the clock: a busy machine is not the file's fault."""
 
 Asked = tuple[str, str, FileResult]
 """A path, the digest of what was read there, and what was found. Without a digest the result is not cached."""
@@ -67,20 +70,24 @@ def fatal(path: str) -> Asked:
 
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """Raise TookTooLong in what is inside after so many seconds, and every second until it gives up.
+    """Raise TookTooLong in what is inside after so many seconds of work, and every second until it gives up.
 
-    Only the main thread can be interrupted, and only where there is SIGALRM. Code that is not Python's may not notice.
+    Only the main thread can be interrupted, and only where there are such signals. Code that is not Python's may not
+    notice.
     """
     if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
+    before = {number: signal.signal(number, give_up) for number in (signal.SIGPROF, signal.SIGALRM)}
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1)
+    signal.setitimer(signal.ITIMER_REAL, SLACK * seconds, 1)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+            signal.setitimer(timer, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def give_up(*_: object) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from codemods.codemod import Codemod
 from codemods.model import FullgraphError
 from codemods.project import Project
-from codemods.rewrite.asking import Asked, ask_in_turn, fatal, late
+from codemods.rewrite.asking import SLACK, Asked, ask_in_turn, fatal, late
 
 GRACE = 3.0
 """Seconds beyond its time that a process gets to give up by itself, before it is ended."""
@@ -53,7 +53,7 @@ class Member:
     @property
     def left(self) -> float:
         """Seconds that the file has which it is at."""
-        return max(self.since + self.limit + GRACE - time.monotonic(), 0.0)
+        return max(self.since + SLACK * self.limit + GRACE - time.monotonic(), 0.0)
 
     def end(self) -> None:
         self.process.kill()

@@ -213,16 +213,17 @@ class FailSometimes(Codemod):
 
 
 class NeverEnd(Codemod):
-    """Goes on for ever, as the file says: in Python, or deaf to everything but the end of its process."""
+    """Goes on for ever, as the file says: at work, asleep, or deaf to everything but the end of its process."""
 
-    needles: ClassVar[tuple[bytes, ...]] = (b"spin_on", b"spin_deaf")
+    needles: ClassVar[tuple[bytes, ...]] = (b"spin_on", b"spin_deaf", b"sleep_on")
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if any(calls_of(module, "spin_deaf")):
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM, signal.SIGPROF})
+        pause = 0.1 if any(calls_of(module, "sleep_on")) else 0
         while True:
             try:
-                time.sleep(0.01)
+                time.sleep(pause)
             except Exception:
                 continue
         yield from ()

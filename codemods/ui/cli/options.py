@@ -167,7 +167,7 @@ def looking_options(command: F) -> F:
             default=60.0,
             show_default=True,
             metavar="SECONDS",
-            help="A file that takes longer is named and left.",
+            help="Of work; by the clock it is five times that. A file that takes longer is named and left.",
         ),
         click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of earlier results."),
         click.option("--quiet", "-q", is_flag=True, help="Findings and errors only."),
