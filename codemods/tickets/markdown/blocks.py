@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 NESTING = 40
+ITALIC = re.compile(r"\s*([*_])(?![*_\s])(?P<inner>[^*_\n]+|[^*\n]+)\1\s*")
+JIRA = re.compile(
+    r"^(?P<lead>[ \t]*)\{(?:code(?::(?P<language>\w{1,20}))?[^}\n]{0,60}|noformat)\}[ \t]*$", re.MULTILINE
+)
 STARTS = re.compile(r"\r\n|\n|\r")
 
 
@@ -56,6 +60,7 @@ def read_blocks(lined: Lined, skipped: int = 0) -> list[Block]:
         reason = f"{len(lined.starts):,} lines; more than {MARKDOWN_LINES:,} are not read as a ticket"
         raise TicketError(lined.source.path, reason)
     body = "\n" * skipped + lined.text[lined.starts[skipped] :] if skipped < len(lined.starts) else ""
+    body = JIRA.sub(lambda fence: f"{fence['lead']}```{fence['language'] or ''}", body) if "{" in body else body
     return [piece for block in from_tokens(lined, parser().parse(body)) for piece in split_labels(lined, block)]
 
 
@@ -112,6 +117,8 @@ def split_labels(lined: Lined, block: Block) -> Iterator[Block]:
     if block.kind not in ("text", "item"):
         yield block
         return
+    if (whole := ITALIC.fullmatch(block.text)) and (label_of(whole["inner"]) or len(label_starts(whole["inner"])) > 1):
+        block = replace(block, text=whole["inner"])
     lines = block.text.split("\n")
     begins = [number for number, line in enumerate(lines) if number == 0 or label_of(line)]
     for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True):
