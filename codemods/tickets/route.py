@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from codemods.tickets.model import Ticket
 from codemods.tickets.places.model import Located
-from codemods.tickets.routes.comparing import compare, writes_the_fix
+from codemods.tickets.routes.comparing import compare, names_another, writes_the_fix
 from codemods.tickets.routes.firing import Catalogue, fired_at, fired_on_snippet, near
 from codemods.tickets.routes.model import Fired, Routed
 from codemods.tickets.routes.options import is_asked_to_disable, options_for
@@ -58,37 +58,69 @@ def fits(fired: Fired, wording: Wording, catalogue: Catalogue, ticket: Ticket) -
     """Whether what fires is what the ticket is about: it complains of that, and asks for nothing else.
 
     Where only the function is known, the ticket must name the things that the codemod is about; where lines are
-    known, it may also name the code on them.
+    known, it may also name the code on them. What is elsewhere in the function must be proposed then.
     """
     words = wording.of(fired.finding.codemod)
     is_at = fired.rank == 0
-    if words.contradicts:
+    if words.contradicts and not wording.wants_none_of(fired.finding.codemod):
         return is_at and writes_the_fix(ticket, fired, catalogue)
-    if not (is_at and fired.spot.is_quoted) and not wording.is_about(fired.finding.codemod):
-        return False
-    if wording.subject.is_of_another_kind and not (is_at and words.is_proposed):
+    if is_excluded(fired, wording):
         return False
     if not words.complaint:
         return is_at and fired.spot.is_quoted and words.has_code and (bool(words.remedy) or wording.subject.says_little)
+    if not (words.remedy or words.is_headline or is_shown(fired, wording, catalogue, ticket)):
+        return False
     if is_at:
         return fired.spot.is_quoted or bool(words.things) or names_code(ticket, fired, catalogue)
     is_inside = fired.spot.surrounds(fired.finding.line, fired.finding.last_line) or not fired.spot.extent
-    return bool(words.things) and (words.is_proposed or (is_inside and not fired.spot.is_quoted))
+    return bool(words.things) and (words.is_proposed or (is_inside and not (fired.spot.is_quoted or fired.spot.lines)))
+
+
+def is_excluded(fired: Fired, wording: Wording) -> bool:
+    """Whether the ticket does not want what fires, or is more about something else."""
+    name, is_at = fired.finding.codemod, fired.rank == 0
+    if wording.wants_none_of(name) or names_another(wording.subject.remedy, fired):
+        return True
+    if wording.subject.is_of_another_kind and not (is_at and wording.of(name).is_proposed):
+        return True
+    return not (is_at and fired.spot.is_quoted) and not wording.is_about(name)
+
+
+def is_shown(fired: Fired, wording: Wording, catalogue: Catalogue, ticket: Ticket) -> bool:
+    """Whether a ticket that proposes nothing, and says little above, still means what fires at its place.
+
+    It tells what is wrong in words that few codemods share, and says nothing else, shows the code, or is about the time
+    that it takes.
+    """
+    words = wording.of(fired.finding.codemod)
+    if not words.specific:
+        return False
+    if wording.subject.is_short and words.things:
+        return True
+    if fired.rank:
+        return False
+    is_timed = wording.subject.is_about_time and bool(words.things)
+    return fired.spot.is_quoted or is_timed or repeats_code(ticket, catalogue.lines_of(fired.finding))
 
 
 def names_code(ticket: Ticket, fired: Fired, catalogue: Catalogue) -> bool:
     """Whether the ticket mentions names, or repeats an expression, of the lines that a finding is on."""
     text = catalogue.lines_of(fired.finding)
-    said = " ".join([ticket.title, ticket.summary, ticket.problem])
     names = set(re.findall(r"\w+", text)) - {fired.finding.symbol.rpartition(".")[2]}
     mentioned = {part for mention in ticket.mentions for part in mention.split(".")[-1:]}
-    return bool(names & mentioned) or any(call in said for call in re.findall(r"[\w.]+\.\w+\([^()]*\)", text))
+    return bool(names & mentioned) or repeats_code(ticket, text)
+
+
+def repeats_code(ticket: Ticket, text: str) -> bool:
+    """Whether the prose of a ticket has a call that stands in the text."""
+    said = " ".join([ticket.title, ticket.summary, ticket.problem])
+    return any(call in said for call in re.findall(r"[\w.]+\.\w+\([^()]*\)", text))
 
 
 def named_anew(ticket: Ticket, located: Located, catalogue: Catalogue, wording: Wording) -> list[Fired]:
     """What `disable_compile` finds when the function is named to it, as a ticket does that asks for the decorator."""
     name = "disable_compile"
-    if name not in catalogue.kinds or not is_asked_to_disable(ticket):
+    if name not in catalogue.kinds or wording.wants_none_of(name) or not is_asked_to_disable(ticket):
         return []
     found: list[Fired] = []
     for spot in located.spots:
@@ -145,7 +177,7 @@ def unrouted(
     wording: Wording,
 ) -> Routed:
     """No codemod, and why. The nearest is named: what fires on the ticket's own code, or what its words are about."""
-    nothing = Routed(spot=located.best, nearest=wording.clearest())
+    nothing = Routed(spot=located.best, nearest=wording.clearest() or nearest_of(fired, wording))
     nearest = min((each.rank for each in fired), default=0)
     names = sorted({each.finding.codemod for each in fitting or fired if fitting or each.rank == nearest})
     if fitting:
@@ -156,7 +188,24 @@ def unrouted(
         return replace(nothing, nearest=quoted[0], confidence="fires on the snippet only", why=why)
     if not located.spots:
         return replace(nothing, why="the place was not found")
-    verb = "fires" if len(names) == 1 else "fire"
     where = "there" if nearest == 0 else "near it"
-    about = f"{', '.join(names)} {verb} {where}, but the ticket is about something else, or proposes something else"
-    return replace(nothing, why=about if names else "no codemod fires there")
+    return replace(nothing, why=not_meant(names, where, wording) if names else "no codemod fires there")
+
+
+def not_meant(names: Sequence[str], where: str, wording: Wording) -> str:
+    """Why none of the codemods that fire is taken."""
+    verb = "fires" if len(names) == 1 else "fire"
+    if all(wording.wants_none_of(name) for name in names):
+        reason = "the ticket wants the code as it is"
+    elif wording.subject.is_of_another_kind or all(wording.of(name).contradicts for name in names):
+        reason = "the ticket is about something else, or proposes something else"
+    else:
+        reason = "the ticket does not clearly ask for that"
+    return f"{', '.join(names)} {verb} {where}, but {reason}"
+
+
+def nearest_of(fired: Sequence[Fired], wording: Wording) -> str:
+    """Of what fires, the codemod that the ticket speaks of most, if it does and does not refuse it."""
+    names = {each.finding.codemod for each in fired}
+    spoken = [name for name in names if wording.of(name).total and not wording.wants_none_of(name)]
+    return max(sorted(spoken), key=lambda name: wording.of(name).total, default="")

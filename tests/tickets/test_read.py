@@ -355,3 +355,14 @@ def test_tickets_of_one_file_can_be_put_in_order() -> None:
     tickets = read_tickets("plan.md", text.encode())
     assert [ticket.id for ticket in tickets] == ["plan#1", "plan#2", "plan#3"]
     assert [ticket.id for ticket in by_severity(tickets)] == ["plan#2", "plan#3", "plan#1"]
+
+
+def test_prose_right_behind_a_short_field_is_the_problem() -> None:
+    ticket = read_one("# Slow\n**File:** net.py\n**Lines:** 37-38\nThe nested helper is made at every call. Move it.\n")
+    assert ticket.problem == "The nested helper is made at every call. Move it."
+    assert [(place.path, [each.first for each in place.lines]) for place in ticket.places] == [("net.py", [37])]
+
+
+def test_a_list_of_files_may_go_on_in_the_next_line() -> None:
+    ticket = read_one("# Slow\n**Files:** net.py,\nloss.py and also the one called step.py\n**Severity:** P2\n")
+    assert {place.path for place in ticket.places} == {"net.py", "loss.py", "step.py"}

@@ -1,4 +1,4 @@
-"""Tickets in the words of many reviewers, about two more projects: what is meant is found, what is not is left."""
+"""Tickets in the words of many reviewers, about three more projects: what is meant is found, what is not is left."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from codemods.tickets.place import locate
 from codemods.tickets.route import route
 from codemods.tickets.routes.firing import Catalogue
 from codemods.tickets.routes.model import Routed
-from codemods.tickets.routes.proposals import proposals_in, proposed_in
-from codemods.tickets.routes.wording import wording_of
+from codemods.tickets.routes.proposals import defends_the_code, proposals_in, proposed_in, refused_in
+from codemods.tickets.routes.wording import wording_of, words_in
 
 from .asking import catalogue_of, sample_catalogue, ticket_of
 from .corpus import CORPUS
 
-NAMES = ("rain", "quarry")
+NAMES = ("rain", "quarry", "bakery")
 
 
 @cache
@@ -37,7 +37,7 @@ def routed_in(name: str, text: str) -> Routed:
     return route(ticket, locate(ticket, catalogue.project), catalogue)
 
 
-# The two projects
+# The three projects
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,6 +79,11 @@ def test_half_of_the_tickets_are_for_no_codemod_though_one_fires_near(name: str)
         "The timer should be optional.",
         "Suggested: one transfer for all.",
         "A plain tensor would be simpler.",
+        "If it is meant, please add a comment.",
+        "Only create it for half precision.",
+        "Loop over the tuple.",
+        "Better is to collect them in one tensor.",
+        "The output needs a clone.",
     ],
 )
 def test_a_sentence_asks_for_something(sentence: str) -> None:
@@ -94,6 +99,11 @@ def test_a_sentence_asks_for_something(sentence: str) -> None:
         "import math stands in the body of forward.",
         "If the net is compiled, the graph breaks.",
         "Use of private names is deprecated.",
+        "serve.py:35.",
+        "Above the limit the gradient is zero.",
+        "Dynamo has to guard on each of them.",
+        "Please do not move it.",
+        "The timer should not block at each stop.",
     ],
 )
 def test_a_sentence_asks_for_nothing(sentence: str) -> None:
@@ -108,6 +118,92 @@ def test_the_noun_in_a_title_is_not_a_request() -> None:
     text = "# Copy in the loop\n**Severity:** P2\n**File:** `a.py`\n\nEach pass copies the tensor.\n"
     asked, offered = proposed_in(ticket_of(text))
     assert (asked, offered) == ([], ["Copy in the loop"])
+
+
+# What is refused, and what is doubtful
+
+HEAD = "**Severity:** P2\n**File:** `{}`\n"
+
+
+def in_bakery(title: str, place: str, prose: str) -> Routed:
+    return routed_in("bakery", f"# {title}\n{HEAD.format(place)}\n{prose}\n")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "clause"),
+    [
+        ("Do not flatten the keys, they are fine.", "flatten the keys"),
+        ("Please no caching here.", "caching here"),
+        ("The keys should not be packed but documented.", "be packed"),
+        ("It never warns.", ""),
+    ],
+)
+def test_what_a_ticket_asks_not_to_do_ends_with_its_clause(sentence: str, clause: str) -> None:
+    text = f"# Keys\n{HEAD.format('a.py')}\n{sentence}\n"
+    assert refused_in(ticket_of(text)) == ([clause] if clause else [])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "defends"),
+    [
+        ("The move is deliberate.", True),
+        ("Leave it as it is.", True),
+        ("It was rolled back last week.", True),
+        ("Tuple keys are fine here.", True),
+        ("Was this done on purpose?", False),
+        ("That is not intentional.", False),
+        ("Keep the numbers equal.", False),
+        ("It is fine on the CPU, but not on a GPU.", False),
+    ],
+)
+def test_a_ticket_may_defend_the_code(sentence: str, defends: bool) -> None:
+    assert defends_the_code(ticket_of(f"# Keys\n{HEAD.format('a.py')}\n{sentence}\n")) is defends
+
+
+def test_the_remedy_is_not_taken_from_a_sentence_that_refuses_it() -> None:
+    place, wrong = "oven/observe.py:34-35", "ProbeScaler silently follows its input to another device."
+    assert in_bakery("Device move", place, f"{wrong} Warn.").codemod == "warn_on_device_migration"
+    assert not in_bakery("Device move", place, f"{wrong} Please do not warn.").codemod
+
+
+def test_a_refusal_speaks_of_the_remedy_and_not_of_what_is_wrong() -> None:
+    place = "oven/telemetry.py:40-43"
+    routed = in_bakery("Timer waits", place, "The timer should not wait every time. Make it optional.")
+    assert routed.codemod == "sample_timer_sync"
+
+
+def test_who_wants_the_code_as_it_is_is_told_so() -> None:
+    routed = in_bakery("Tuple keys", "oven/synergy.py:16", "The keys are pairs by design.")
+    assert (routed.codemod, routed.nearest) == ("", "")
+    assert "wants the code as it is" in routed.why
+
+
+def test_without_a_proposal_the_headline_must_say_what_is_wrong() -> None:
+    place, prose = "oven/telemetry.py:40-43", "The host waits for the device when the timer stops."
+    assert in_bakery("Timer waits for the device", place, prose).codemod == "sample_timer_sync"
+    doubtful = in_bakery("BakeTimer and the dashboard", place, prose)
+    assert (doubtful.codemod, doubtful.nearest) == ("", "sample_timer_sync")
+    assert "does not clearly ask for that" in doubtful.why
+
+
+def test_a_remedy_that_no_codemod_is_for_contradicts() -> None:
+    place, wrong = "oven/net.py:88", "The loop over the dict `gates` decides the order."
+    assert in_bakery("Dict loop", place, f"{wrong} Loop over HEADS.").codemod == "iterate_constant_keys"
+    assert not in_bakery("Dict loop", place, f"{wrong} Assert that it equals HEADS.").codemod
+
+
+def test_another_name_than_the_one_that_would_be_written_is_another_remedy() -> None:
+    place, wrong = "oven/serve.py:46", "The private name is only true for traces."
+    assert in_bakery("Private API", place, f"{wrong} Use torch.jit.is_tracing.").codemod == "use_public_compiler_api"
+    assert not in_bakery("Private API", place, f"{wrong} Use torch.compiler.is_exporting.").codemod
+
+
+def test_words_match_from_their_start() -> None:
+    assert words_in("together", "read together") == {"together"}
+    assert not words_in("together", "delete them altogether")
+    assert words_in("compil", "it recompiles") == {"compil"}
+    assert words_in("timer", "BakeTimer") == {"timer"}
+    assert words_in(r"\.item\b", "loss.item()") == {".item"}
 
 
 # What words weigh

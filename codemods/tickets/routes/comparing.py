@@ -123,6 +123,14 @@ def writes_the_fix(ticket: Ticket, fired: Fired, catalogue: Catalogue) -> bool:
     return any(likeness_after(block, routed, catalogue, 1.0) >= THE_SAME for block in blocks)
 
 
+def names_another(remedy: str, fired: Fired) -> bool:
+    """Whether a remedy names parts of torch of which a finding that renames such parts writes none."""
+    named = set(re.findall(r"\btorch(?:\.\w+)+", remedy))
+    written = " ".join(edit.new_text for edit in fired.finding.edits)
+    renames = fired.finding.codemod == "use_public_compiler_api" and fired.finding.is_fixable
+    return renames and bool(named) and not any(name in written or name in fired.finding.message for name in named)
+
+
 def reason_for(routed: Routed, ticket: Ticket) -> str:
     """What the table says about such a fix."""
     texts = [ticket.fix, *(text for block in ticket.code_of("fix") for text in (block.label, block.text))]

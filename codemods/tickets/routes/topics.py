@@ -18,12 +18,16 @@ REPEATED = (
     r"thousands|\bin (?:\w+ )?loops?\b|superfluous|already|before the loop|pointless|useless|for nothing"
 )
 WAITING = (
-    r"\bsyncs?\b|synchroni[sz]|\bstall|\bblock(?:s|ed|ing)?\b|\bwait(?:s|ed|ing)?\b|\bdrain|\bidle|round[ -]?trips?|"
+    r"\bsyncs?\b|synchroni[sz]|\bstall|\bblock(?:ed|ing)\b|"
+    r"(?:\bnot|\bto|\bwill|\bwould|\bmay|\bcan|\bcould|\)) block\b|"
+    r"\bblocks (?!of\b|are\b|in\b|with\b|that\b)|\bwait(?:s|ed|ing)?\b|\bdrain|\bidle|round[ -]?trips?|"
     r"(?:host|device|scalar) reads?|\bd2h\b|materiali[sz]|seriali[sz]|(?:gpu|device|cuda)\W{0,4}(?:to|"
     r"->)?\W{0,4}(?:cpu|host)|"
     r"one (?:\w+ ){0,2}(?:at a time|by one)|individual|separate|element[ -]by[ -]element|one after (?:the other|"
     r"another)|"
-    r"\bhalts?\b|\bpauses?\b|catch(?:es)? up|caught up|flush|latency|pipeline|scalars?\b|bubbles?\b"
+    r"\bhalts?\b|\bpauses?\b|catch(?:es)? up|caught up|flush|latency|pipeline|"
+    r"scalar (?:access|extract|fetch|transfer|convers)|single (?:scalar|int|float|number|value)s?\b|"
+    r"bubbles?\b"
 )
 COPYING = (
     r"\bupload|\bpci-?e?\b|\bh2d\b|host\W{0,4}(?:to)?\W{0,4}(?:device|gpu)|traffic|\bbus\b|cpu\W{0,4}(?:to|"
@@ -47,6 +51,11 @@ MOVING = (
     r"\bjump|surpris"
 )
 COMPILED = r"\bgraphs?\b|compil|dynamo|\btrac(?:e|ed|ing)\b|inductor"
+BREAKING = (
+    r"\bbreak|\bbroken\b|\bsplits?\b|\binterrupt|fullgraph|\bgraphs?\b|dynamo|\btrac(?:e|ed|ing)\b|"
+    r"(?:inside|within|from|into|out of|by|under) (?:\w+ ){0,2}compil\w*|"
+    r"compil\w* (?:code|regions?|functions?|steps?|graphs?)\b"
+)
 AUTOCAST = r"autocast|\bamp\b|(?:mixed|half|lower|reduced)[ -]precision|precision|\bfp16\b|float16|bf(?:loat)?16"
 TELEMETRY = (
     r"telemetry|debug|diagnos|statistic|stats?\b|metric|\breport|\btables?\b|histogram|summar|instrument|"
@@ -84,7 +93,7 @@ TOPICS: dict[str, Topic] = {
         r"up[ -]?front|gather|collect|concat|one tensor",
     ),
     "sample_timer_sync": Topic(
-        r"timer|watch|clock|timing|\bstop\b|\bintervals?\b|measur|\blaps?\b|elapsed|perf_counter|profil",
+        r"timer|(?:stop)?watch|clock|timing|\bstop\b|\bintervals?\b|measur|\blaps?\b|elapsed|perf_counter|profil",
         WAITING,
         r"sampl|\bone (?:\w+ )?in \w+|option|\bflags?\b|\d(?:th|nd|rd)\b|\bnth\b|every|config|(?:en|dis)abl|"
         r"\boff\b|skip|switch|\bonly (?:if|when)",
@@ -92,7 +101,8 @@ TOPICS: dict[str, Topic] = {
     "skip_redundant_wait_stream": Topic(
         r"wait_stream|\bwaits?\b|streams?\b|synchroni[sz]",
         REPEATED,
-        r"condition|\bonly (?:if|when|where|for)|\bnot \w+|skip|remov|delet|redundan|drop|guard|\bflags?\b|unless|"
+        r"condition|\bonly (?:if|when|where|for)|\b(?:if|when|while|by|with) not \w+|\bnot \w+_\w+|"
+        r"skip|remov|delet|redundan|drop|guard|\bflags?\b|unless|"
         r"unnecessar|superfluous",
     ),
     "iterate_constant_keys": Topic(
@@ -111,9 +121,10 @@ TOPICS: dict[str, Topic] = {
     "hoist_autocast": Topic(AUTOCAST, REPEATED, rf"{EARLIER}|\bflag|re-?enter|context once|decorat|\benabled"),
     "scope_autocast": Topic(
         AUTOCAST,
-        r"\bforward\b|backward|\bcover|\bscope|narrow|region|\bwrap|\bcaller|call ?site|external|\bends?\b|whoever",
+        r"\bcover|\bscope|narrow|region|\bwrap|call ?site|external|\bends?\b|whoever",
         r"decorat|\bforward\b|backward|extend|\bwrap|\bscope|region|\bcover|includ|(?:with|in|of|by) the (?:net|"
         r"model|module)",
+        r"\bforward\b|backward|\bcaller",
     ),
     "warn_on_device_migration": Topic(
         rf"device|\bcpu\b|\bgpu\b|cuda|{MOVING}",
@@ -126,43 +137,41 @@ TOPICS: dict[str, Topic] = {
         r"device|\bcpu\b|\bgpu\b|cuda|\.to\(|accelerator|\bram\b|\bpci-?e?\b|storage|buffers?\b",
         COPYING,
         r"\w+_device\b|device=|(?:allocat|creat|mak|made|keep|kept|\bliv|\bput|\bhold|\bheld|\bsit|stor|plac|"
-        r"resid|stay|"
-        r"build|built|construct)\w*\b.{0,60}\b(?:gpu|device|vram|accelerator|cuda|there|card)\b|"
+        r"resid|stay|build|built|construct)\w*\b.{0,60}\b(?:gpu|device|vram|accelerator|cuda|there|card)\b|"
         r"device`? (?:parameter|argument)|"
-        r"(?:resid|liv|sit|stay)\w* (?:on|in|there)|"
-        r"device`? (?:in|to) (?:the )?(?:constructor|`?__init__)",
+        r"(?:resid|liv|sit|stay)\w* (?:on|in|there)|device`? (?:in|to) (?:the )?(?:constructor|`?__init__)",
     ),
     "disable_compile": Topic(
         rf"{TELEMETRY}|decorat",
-        COMPILED,
+        BREAKING,
         r"compiler\.disable|decorat|document|exclud|\bopt(?:s|ed|ing)?\b.{0,40}\bout\b|out of|keep|guard|never be|"
-        r"\bmark|"
-        r"outside|ignor|hide|skip",
+        r"\bmark|outside|ignor|hide|skip",
+        COMPILED,
     ),
     "isolate_telemetry": Topic(
         TELEMETRY,
-        COMPILED,
+        BREAKING,
         r"compiler\.disable|\bmov|extract|isolat|function|helper|behind|outside|separat|\bpull|\bout\b|"
-        r"does not (?:look|see)|"
-        r"hide|factor",
+        r"does not (?:look|see)|hide|factor",
+        COMPILED,
     ),
     "use_public_compiler_api": Topic(
         r"torch|\bamp\b|dynamo|compil|autocast|scaler|_dynamo",
-        r"deprecat|\bprivate\b|public|_dynamo|_inductor|cuda\.amp|internal|removed in|FutureWarning|\bold\b|legacy|"
-        r"supported|obsolete|underscore|unstable|unofficial",
-        r"public|replac|torch\.(?:amp|compiler)|\bnew(?:er)? (?:\w+ )?(?:name|api|spelling|location|form)|"
+        r"deprecat|\bprivate\b|public|internal|removed in|FutureWarning|\bold\b|legacy|supported|obsolete|underscore|"
+        r"unstable|unofficial",
+        r"public|replac|torch\.(?:amp|compiler|jit)\b|\bnew(?:er)? (?:\w+ )?(?:name|api|spelling|location|form)|"
         r"supported|device-agnostic|"
         r"official|migrat|stable|modern|non-deprecated|equivalent|current",
+        r"_dynamo|_inductor|cuda\.amp",
     ),
     "cache_loop_queries": Topic(
         r"evaluat|\bcall|\bask|comput|\bquer|\bcheck|\blook|classif|\btest|invok|fetch|execut|predicate|result|"
         r"determin",
-        r"\bcach|\btwice|repeat|\bquer(?:y|ies)\b|again|(?:two|several|multiple|many|\d+) times|\bboth\b|duplicat|"
+        r"\btwice|repeat|\bquer(?:y|ies)\b|again|(?:two|several|multiple|many|\d+) times|\bboth\b|duplicat|"
         r"double|second|"
         r"re-?(?:evaluat|comput|ask|check|test)|\basks?\b|\basked\b",
         rf"{KEPT}|(?:ask|call|evaluat|comput|quer|read|look)\w*\b[^.]{{0,30}}\bonce\b|hoist|precomput|\banswer|"
-        rf"\belse\b|\belif\b|first (?:result|loop|pass)|single|"
-        rf"one (?:call|pass)|merge",
+        rf"\belse\b|\belif\b|first (?:result|loop|pass)|single|one (?:call|pass)|merge",
     ),
     "hoist_invariant_construction": Topic(
         r"tensor|constant|(?:nested|inner|local) function|functions? (?:object|defined|is (?:built|defined|made))|"
@@ -174,33 +183,35 @@ TOPICS: dict[str, Topic] = {
     "clone_at_boundary": Topic(
         r"cuda ?-?graphs?|cudagraph|reduce-overhead|max-autotune|mark_step|compil|output|static memory|\bnet\b|buffer",
         r"overwrit|\bwrit\w+ over|outliv|clobber|\balias|cuda ?-?graphs?|cudagraph|mark_step|corrupt|stale|"
-        r"reduce-overhead|"
-        r"(?:kept|keeps?|held|stored?|stores|holds?|retain\w*|surviv\w*|lives?) (?:\w+ ){0,4}(?:beyond|after|"
-        r"across|over|on)|"
-        r"next (?:call|replay|run|step)",
+        r"reduce-overhead|(?:kept|keeps?|held|stored?|stores|holds?|retain\w*|surviv\w*|lives?) (?:\w+ ){0,4}"
+        r"(?:beyond|after|across|over|on)|next (?:call|replay|run|step)",
         r"\bclon|\bcop(?:y|ies|ied)\b|mark_step|boundary|wrapper|one place|before (?:it is|they are) (?:kept|"
         r"stored)|detach",
     ),
     "count_compiled_calls": Topic(
         r"compil|torch\.compile|\bphases?\b|callable|\bnet\b",
         r"\bcount(?:s|ed|ing|ers?)?\b|how (?:often|many|frequent)|call (?:numbers|statistics)|instrument|not know|"
-        r"no idea|"
-        r"visib",
+        r"no idea|visib",
         r"\bcount(?:s|ed|ing|ers?)?\b|instrument|per phase|by phase|tally|record how",
     ),
     "gate_compile": Topic(
         r"torch\.?compile|compil|inductor",
         r"\bflags?\b|\b(?:a|off|kill|the) switch|switch\w* (?:\w+ )?off|\bgated?\b|roll(?:ed)? ?(?:out|back)|knob|"
-        r"toggle|unconditional|always|\bno (?:\w+ )?(?:way|setting|option|means)|turn\w* (?:\w+ )?off|"
-        r"disabl|opt out|opt-out|hard-?wired|whatever happens",
+        r"toggle|unconditional|\bno (?:\w+ )?(?:way|setting|option|means)|turn\w* (?:\w+ )?off|"
+        r"opt out|opt-out|hard-?wired|whatever happens",
         r"\bflags?\b|\b(?:a|off|kill|the) switch|switch\w* (?:\w+ )?off|\bgates?\b|\benv(?:ironment)?\b|config|"
         r"toggle|fall ?back|(?:en|dis)abled?|option",
+        r"\balways\b|disabl",
     ),
     "move_import_to_top": Topic(
         r"\bimport(?:s|ed|ing)?\b",
-        r"\bimport(?:s|ed|ing)?\b",
+        r"\bimport(?:s|ed|ing)?\b[^.!?]{0,40}\b(?:in|inside|within|at|every|each|per|outside|lazi\w+|local\w*|again|body|"
+        r"runs?|execut\w+)\b|"
+        r"\b(?:inline|lazy|local|nested|inner|deferred|late|repeated|function[- ](?:level|local|scope)) imports?\b|"
+        r"top-?level",
         r"\btop\b|module[- ](?:level|scope)|\bmove|hoist|\bup\b|global|(?:other|rest of the) imports|\bhead\b|"
         r"(?:plac|\bput)\w*\b.{0,40}\b(?:rest|others?|file)\b",
+        r"\bimport(?:s|ed|ing)?\b",
     ),
 }
 
@@ -230,5 +241,8 @@ OTHER_REMEDIES: dict[str, str] = {
     "warn_on_device_migration": r"\bobs(?:ervation)?s?\.to\(|\binputs? to\b",
 }
 """What may be proposed for the same code with another aim."""
+
+SLOW = r"\bslow|overhead|hot ?spot|throughput|starv|latenc|\bperf(?:ormance)?\b|bottleneck|expensive|\bstall"
+"""What a headline says that tells of time, and not of what takes it."""
 
 COMPILING = r"torch\.?compile|performance|\bsync|graph|dynamo|\bgpu\b|overhead|slow"

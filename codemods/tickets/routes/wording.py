@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
 from codemods.codemod import Codemod
 from codemods.tickets.limits import TEXT
 from codemods.tickets.model import Ticket
-from codemods.tickets.routes.proposals import proposed_in
-from codemods.tickets.routes.topics import COMPILING, ELSEWHERE, OTHER, OTHER_REMEDIES, TOPICS, Topic
+from codemods.tickets.routes.proposals import defends_the_code, is_for_a_codemod, proposed_in, refused_in
+from codemods.tickets.routes.topics import COMPILING, ELSEWHERE, OTHER, OTHER_REMEDIES, SLOW, TOPICS, Topic
 
 GENERAL = re.compile(r"compil|torch|graph|device|tensor|loop|call|model|code|stream|function|with|from|into", re.I)
 WORD = re.compile(r"[A-Za-z]{3,}")
 ENGLISH = r"\b(?:the|is|are|of|and|this|with|for|each|every|should|it|to)\b"
+WITHIN = re.compile(r"[A-Za-z]+$")
+PREFIXES = {"re", "pre", "un", "non", "de", "dis", "over", "auto", "in", "mis"}
 FEW_WORDS = 8
+FEW_CODEMODS = 2
 MUCH, CLEAR = 2, 1.0
 """Words that are much to say about a subject; by how much a ticket is more about one than about another."""
 
@@ -37,15 +40,29 @@ class Subject:
     has_remedy: bool
     """Whether something is asked for in words."""
 
+    refused: tuple[str, ...] = ()
+    """What the ticket asks not to do."""
+
+    defends: bool = False
+    """Whether the ticket wants the code to stay as it is."""
+
     @property
     def is_of_another_kind(self) -> bool:
         is_other = is_in(OTHER, self.headline) and not is_in(COMPILING, self.headline)
         return is_other or is_in(ELSEWHERE, f"{self.prose} {self.code}")
 
     @property
+    def is_about_time(self) -> bool:
+        return is_in(SLOW, self.headline)
+
+    @property
+    def is_short(self) -> bool:
+        return len(WORD.findall(self.prose)) < FEW_WORDS
+
+    @property
     def says_little(self) -> bool:
         """Whether the ticket is its code: its prose is a few words, or in another language."""
-        return len(WORD.findall(self.prose)) < FEW_WORDS or not is_in(ENGLISH, self.prose)
+        return self.is_short or not is_in(ENGLISH, self.prose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +78,14 @@ class Agreement:
     has_code: bool
     has_remedy: bool
     has_other_remedy: bool
+    is_refused: bool = False
+    in_headline: frozenset[str] = frozenset()
+    """What of the complaint stands in the headline."""
+
+    has_things_in_headline: bool = False
+    specific: frozenset[str] = frozenset()
+    """What of the complaint few codemods share."""
+
     total: float = 0.0
 
     @property
@@ -68,9 +93,16 @@ class Agreement:
         return self.has_remedy and bool(self.remedy)
 
     @property
+    def is_headline(self) -> bool:
+        """Whether the headline says what is wrong, and with what: in words that few codemods share, or by its name."""
+        if self.has_things_in_headline:
+            return bool(self.in_headline)
+        return bool(self.things and self.in_headline & self.specific)
+
+    @property
     def contradicts(self) -> bool:
         """Whether the ticket asks for something that is not what the codemod does."""
-        return self.has_other_remedy or (self.has_remedy and not self.remedy)
+        return self.is_refused or self.has_other_remedy or (self.has_remedy and not self.remedy)
 
 
 def subject_of(ticket: Ticket) -> Subject:
@@ -81,12 +113,14 @@ def subject_of(ticket: Ticket) -> Subject:
     prose = " ".join([headline, ticket.problem, ticket.fix])
     code = " ".join([*evidence, *fixes])
     return Subject(
-        headline,
+        without_names(headline, ticket),
         without_names(prose, ticket)[:TEXT],
-        " ".join([*asked, *offered, *fixes])[:TEXT],
+        " ".join([*filter(is_for_a_codemod, asked or offered), *fixes])[:TEXT],
         code[:TEXT],
         f"{prose[:TEXT]} {code[:TEXT]}",
         bool(asked),
+        tuple(refused_in(ticket)),
+        defends_the_code(ticket),
     )
 
 
@@ -107,7 +141,17 @@ def agreement(kind: type[Codemod], subject: Subject) -> Agreement:
         is_in(f"{topic.things}|{topic.complaint}", subject.code),
         subject.has_remedy,
         is_in(OTHER_REMEDIES.get(kind.name, r"(?!)"), subject.remedy),
+        any(is_refusal(clause, topic) for clause in subject.refused),
+        words_in(topic.complaint, subject.headline),
+        bool(words_in(topic.things, subject.headline)),
     )
+
+
+def is_refusal(clause: str, topic: Topic) -> bool:
+    """Whether a clause after `do not` speaks of a remedy, and of nothing that is wrong beside it."""
+    remedies = [match.span() for match in matches(topic.remedy, clause)] if topic.remedy else []
+    wrongs = [match.span() for match in matches(topic.complaint, clause)]
+    return bool(remedies) and all(any(a < end and start < b for a, b in remedies) for start, end in wrongs)
 
 
 def weighed(agreements: Mapping[str, Agreement]) -> dict[str, Agreement]:
@@ -118,7 +162,11 @@ def weighed(agreements: Mapping[str, Agreement]) -> dict[str, Agreement]:
         for name, each in found.items():
             words = min(most, sum(1 / sharing[word] for word in getattr(each, part)))
             found[name] = replace(each, total=each.total + weight * words if each.complaint else 0.0)
-    return found
+    sharing = Counter(word for each in agreements.values() for word in each.complaint)
+    return {
+        name: replace(each, specific=frozenset(word for word in each.complaint if sharing[word] <= FEW_CODEMODS))
+        for name, each in found.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -130,6 +178,10 @@ class Wording:
 
     def of(self, codemod: str) -> Agreement:
         return self.agreements[codemod]
+
+    def wants_none_of(self, codemod: str) -> bool:
+        """Whether the ticket asks not to do what a codemod does, or to leave the code as it is."""
+        return self.subject.defends or self.of(codemod).is_refused
 
     def is_about(self, codemod: str) -> bool:
         """Whether the ticket speaks of no other codemod's subject clearly more.
@@ -150,7 +202,7 @@ class Wording:
         if self.subject.is_of_another_kind or not ranked:
             return ""
         best = self.of(ranked[0])
-        if best.contradicts or len(best.complaint) < MUCH or not best.things:
+        if self.subject.defends or best.contradicts or len(best.complaint) < MUCH or not best.things:
             return ""
         is_clear = len(ranked) == 1 or best.total >= self.of(ranked[1]).total + CLEAR
         return ranked[0] if is_clear else ""
@@ -168,7 +220,15 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 def words_in(pattern: str, text: str) -> frozenset[str]:
     """The different words that match."""
-    return frozenset(match.group().casefold() for match in compiled(pattern).finditer(text))
+    return frozenset(match.group().casefold() for match in matches(pattern, text))
+
+
+def matches(pattern: str, text: str) -> Iterator[re.Match[str]]:
+    """Where words match from their start: `together` is not in `altogether`, `compile` is in `recompile`."""
+    for match in compiled(pattern).finditer(text):
+        before = WITHIN.search(text[: match.start()]) if match.group()[:1].islower() else None
+        if before is None or before.group().casefold() in PREFIXES:
+            yield match
 
 
 def is_in(pattern: str, text: str) -> bool:
