@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,9 @@ MARGIN = 1.02
 """Two processes that run the same code differ by so much for no reason; an interval must lie beyond it."""
 
 COLD_MARGIN = 1.1
+WIDE = 3.0
+"""An interval whose ends are further apart comes from a machine that did much else meanwhile."""
+
 GUARD_MARGIN, GUARD_FLOOR_US = 1.2, 1.0
 MEMORY_MARGIN, MEMORY_FLOOR = 1.25, 32 * 2**20
 
@@ -159,13 +163,24 @@ def compare_flags(name: str, text: str, before: bool, after: bool) -> Reason:
 
 def compare_speed(name: str, text: str, ratio: Ratio) -> Reason:
     """Faster or slower only if the whole interval says so, and by more than two runs of the same code would differ."""
-    margin = COLD_MARGIN if name == "cold start" else MARGIN
-    if ratio.low > margin:
-        return Reason(name, f"{text} {ratio.ratio:.2f}x faster [{ratio.low:.2f}, {ratio.high:.2f}]", BETTER)
-    if ratio.high < 1 / margin:
-        shown = f"{1 / ratio.ratio:.2f}x slower [{1 / ratio.high:.2f}, {1 / ratio.low:.2f}]"
-        return Reason(name, f"{text} {shown}", WORSE)
-    return Reason(name, f"{text} the same [{ratio.low:.2f}, {ratio.high:.2f}]", SAME)
+    margin = max(COLD_MARGIN if name == "cold start" else MARGIN, noise_in(ratio))
+    tendency = BETTER if ratio.low > margin else WORSE if ratio.high < 1 / margin else SAME
+    return Reason(name, f"{text} {ratio_text(ratio, tendency)}", tendency)
+
+
+def ratio_text(ratio: Ratio, tendency: str) -> str:
+    """`1.31x faster [1.27, 1.35]`; slower the other way round, so that the number is above 1 again."""
+    if tendency == BETTER:
+        return f"{ratio.ratio:.2f}x faster [{ratio.low:.2f}, {ratio.high:.2f}]"
+    if tendency == WORSE:
+        return f"{1 / ratio.ratio:.2f}x slower [{1 / ratio.high:.2f}, {1 / ratio.low:.2f}]"
+    return f"{'the same' if noise_in(ratio) == 1 else 'too noisy to tell'} [{ratio.low:.2f}, {ratio.high:.2f}]"
+
+
+def noise_in(ratio: Ratio) -> float:
+    """By how much a wide interval must lie beyond 1: by half of its width, as a factor. A narrow one needs nothing."""
+    width = ratio.high / ratio.low if ratio.low > 0 else float("inf")
+    return math.sqrt(width) if width > WIDE else 1.0
 
 
 def compare_guards(before: Measurement, after: Measurement) -> Iterator[Reason]:

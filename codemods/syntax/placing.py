@@ -9,8 +9,7 @@ from codemods.codemod import Unsure
 from codemods.imports import statement_start
 from codemods.model import Edit, Span
 from codemods.module import Module
-
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+from codemods.scopes import DEFINITIONS
 
 
 def insert_before(module: Module, statement: ast.stmt, lines: Sequence[str]) -> Edit:

@@ -14,33 +14,24 @@ from codemods.proving import is_exercised
 from codemods.rewrite.walk import Tree
 from codemods.run import Settler, Writer, plan_unchanged
 from codemods.tickets.closing.model import Closing, Measured
-from codemods.tickets.fixing.choosing import LITERAL, Task, task_for, why_no_codemod
-from codemods.tickets.fixing.measuring import is_neutral, measured, not_reproduced, status_for
-from codemods.tickets.fixing.model import Filed, Handled, Outcome, Wish
-from codemods.tickets.fixing.signing import Signature, why_not_closed
+from codemods.tickets.fixing.choosing import Task, task_for
+from codemods.tickets.fixing.leftover import left_of, unwritten
+from codemods.tickets.fixing.measuring import measured, not_reproduced, status_for, why_not_neutral
+from codemods.tickets.fixing.model import Filed, Handled, Wish
+from codemods.tickets.fixing.signing import Signature, sign_all, why_not_closed
+from codemods.tickets.fixing.turn import Left, Proved, Turn, count, is_over, paths_of, wanted_by, why_gone
+from codemods.tickets.fixing.whole import whole
 from codemods.tickets.folder import by_severity
 from codemods.tickets.routes.firing import Catalogue
 from codemods.tickets.understanding import Understood, understand
-from validate.model import ValidateError, Verdict
+from validate.judge import combined
+from validate.model import Ruling, ValidateError, Verdict
 
-Choose = Callable[[Understood, Task, Project], tuple[list[Finding], str]]
-"""Of the findings of a ticket those to apply, and why the others are not."""
+Choose = Callable[[Understood, Task, Project], tuple[list[Finding], Left]]
+"""Of the findings of a ticket those to apply, and the others."""
 
 SettlerFor = Callable[[Sequence[Codemod], list[Verdict]], Settler]
 """What keeps of a change what may be written; the list gets the verdicts."""
-
-
-@dataclass(frozen=True)
-class Proved:
-    """A ticket's change as it was planned, and what the scenarios leave of it; `reason` is for the rest."""
-
-    filed: Filed
-    now: Understood
-    task: Task
-    planned: Change
-    change: Change
-    verdicts: tuple[Verdict, ...]
-    reason: str
 
 
 @dataclass
@@ -54,27 +45,38 @@ class Fixer:
     settler_for: SettlerFor
     write: Writer
     today: Callable[[], date] = date.today
+    waiting: list[tuple[Filed, Understood]] = field(default_factory=list)
+    """The tickets that are still to come, as they were understood before anything was written."""
+
     done: dict[tuple[str, ...], Handled] = field(default_factory=dict)
     """By finding, with the settings, the ticket that it was written for."""
+
+    followed: dict[int, Handled] = field(default_factory=dict)
+    """By identity, tickets to come that were closed in the run of an earlier one."""
+
+    drafts: dict[str, bytes] = field(default_factory=dict)
+    """Files of tickets as a dry run would have left them by now."""
 
     def fix(self, filed: Sequence[Filed]) -> Iterator[Handled]:
         """What becomes of each ticket, in order of severity."""
         places = {id(each.ticket): each for each in filed}
         ordered = [places[id(ticket)] for ticket in by_severity(each.ticket for each in filed)]
+        self.waiting = [(each, self._understand(each)) for each in ordered]
         first = self.catalogue
-        for each, seen in [(each, self._understand(each)) for each in ordered]:
+        while self.waiting:
+            each, seen = self.waiting.pop(0)
             try:
-                yield self._fix_one(each, seen if self.catalogue is first else self._understand(each), seen)
+                now = seen if self.catalogue is first else self._understand(each)
+                yield self.followed.get(id(each.ticket)) or self._fix_one(each, now, seen)
             except FullgraphError as error:
                 yield Handled(seen, "left", f"not written: {error}", error=str(error))
 
     def _understand(self, filed: Filed) -> Understood:
-        return understand(filed.ticket, self.catalogue, even_settled=self.wish.even_settled)
+        return whole(understand(filed.ticket, self.catalogue, even_settled=self.wish.even_settled), self.catalogue)
 
     def _fix_one(self, filed: Filed, now: Understood, first: Understood) -> Handled:
         """One ticket; `first` is how it was understood before anything was written."""
-        ticket = filed.ticket
-        if (ticket.is_resolved or ticket.is_rejected) and not self.wish.even_settled:
+        if is_over(filed.ticket) and not self.wish.even_settled:
             return Handled(now, "skipped", now.routed.why)
         twins = [self.done.get(one) for one in wanted_by(first)]
         if twins and twins[0] and all(twins):
@@ -84,65 +86,103 @@ class Fixer:
         task = task_for(now, self.catalogue, self.wish)
         if task.why_not:
             return Handled(now, "left", task.why_not)
-        chosen, why_left = self.choose(now, task, self.catalogue.project)
+        chosen, unchosen = self.choose(now, task, self.catalogue.project)
         if not chosen:
-            return Handled(now, "left", why_left)
-        handled = self._prove_and_write(filed, now, task, chosen, why_left)
+            return Handled(now, "left", "; ".join(dict.fromkeys(reason for _, reason in unchosen)))
+        handled = self._prove_and_write(Turn(filed, first, now, task, chosen, unchosen))
         if handled.outcome == "fixed":
             self.done |= dict.fromkeys(wanted_by(first), handled)
-        return handled
+        return replace(handled, is_literal=self.wish.literal)
 
-    def _prove_and_write(
-        self, filed: Filed, now: Understood, task: Task, chosen: list[Finding], why_left: str
-    ) -> Handled:
+    def _prove_and_write(self, turn: Turn) -> Handled:
         project = self.catalogue.project
-        planner = partial(plan_unchanged, project=project, codemods=task.codemods, tree=self.tree)
+        planner = partial(plan_unchanged, project=project, codemods=turn.task.codemods, tree=self.tree)
         verdicts: list[Verdict] = []
-        planned = planner(chosen)
+        planned = planner(turn.chosen)
         try:
-            change = self.settler_for(task.codemods, verdicts)(planned, planner, project)
+            change = self.settler_for(turn.task.codemods, verdicts)(planned, planner, project)
         except ValidateError as error:
-            return Handled(now, "left", f"not written: undecided: {error}", error="undecided")
-        reasons = [reason for _, reason in change.left_out] or [why_left]
-        proved = Proved(filed, now, task, planned, change, tuple(verdicts), reasons[0])
+            return Handled(turn.now, "left", f"not written: undecided: {error}", error="undecided")
+        missing = unwritten([*turn.unchosen, *change.left_out])
+        left = left_of(turn.now, turn.task.findings, project)
+        proved = Proved(turn, planned, change, tuple(verdicts), missing, left)
         return self._write(proved) if change.applied else self._close_neutral(proved)
 
     def _write(self, proved: Proved) -> Handled:
         """The change with the ticket's file, as one run; later tickets see it."""
-        change, wanted = proved.change, len(proved.task.findings)
-        shown = measured(change, change.applied, proved.verdicts, proved.task.codemods, self.wish.tests)
-        is_whole = len(change.applied) == wanted
+        turn, change = proved.turn, proved.change
+        shown = measured(change, change.applied, proved.verdicts, turn.task.codemods, self.wish.tests)
+        left = (*proved.unwritten, *proved.left)
         what = f"{count(change.applied)} in {', '.join(paths_of(change))}"
-        signature = self._signature(proved.filed, status_for(is_whole, shown), what, shown)
-        run = self.write(change, signature.sign)
+        signature = self._signature(turn.filed, status_for(not left, shown), what, shown, left)
+        reason = f"{len(change.applied)} of {len(turn.task.findings)} findings" if proved.unwritten else ""
+        outcome = Handled(turn.now, "partly" if left else "fixed", reason, change.applied, proved.verdicts, left=left)
+        if self.wish.tests and not shown.tests:
+            outcome = replace(outcome, notes=("no test was written: there is none for these findings",))
+        others = [] if left else [self._following(filed, turn, shown) for filed in self._followers(turn)]
+        handled = self._put_down(change, [signature, *others], outcome)
+        self._note_followers(handled, others)
         project = self.catalogue.project.laid_over(change.written)
         self.catalogue = replace(self.catalogue, project=project, _answers={})
-        reason = "" if is_whole else f"{len(change.applied)} of {wanted} findings; {proved.reason}"
-        outcome: Outcome = "fixed" if is_whole else "partly"
-        done = Handled(proved.now, outcome, reason, change.applied, proved.verdicts, run)
-        told = replace(done, status=signature.status, notes=signature.notes)
+        return handled
+
+    def _followers(self, turn: Turn) -> list[Filed]:
+        """The open tickets to come that ask for nothing beyond what is written for this one."""
+        wanted = {*wanted_by(turn.first)}
+        alike = [filed for filed, seen in self.waiting if (own := wanted_by(seen)) and wanted.issuperset(own)]
+        open_ones = [filed for filed in alike if self.wish.even_settled or not is_over(filed.ticket)]
+        findings, project = turn.task.findings, self.catalogue.project
+        return [filed for filed in open_ones if not left_of(self._understand(filed), findings, project)]
+
+    def _following(self, filed: Filed, turn: Turn, shown: Measured) -> Signature:
+        return self._signature(filed, status_for(True, shown), f"the same finding as {turn.filed.ticket.id}", shown)
+
+    def _note_followers(self, leader: Handled, signatures: Sequence[Signature]) -> None:
+        """They are closed in the leader's run, so that undo reopens them with it."""
+        seen = {id(filed.ticket): understood for filed, understood in self.waiting}
+        for each in signatures:
+            ticket = id(each.filed.ticket)
+            done = Handled(seen[ticket], "fixed", each.closing.what, verdicts=leader.verdicts, run=leader.run)
+            self.followed[ticket] = replace(done, status=each.status, notes=each.notes, is_literal=self.wish.literal)
+
+    def _put_down(self, change: Change, signatures: Sequence[Signature], handled: Handled) -> Handled:
+        """Write a change with the files of its tickets in it; a dry run only says what would be written."""
+        run, sign = None, partial(sign_all, signatures)
+        if self.wish.is_dry:
+            own = {signature.filed.path for signature in signatures}
+            change = sign(change, 0)
+            self.drafts |= {path: raw for path, raw in change.written.items() if path in own}
+        else:
+            run = self.write(change, sign)
+        notes = (*handled.notes, *signatures[0].notes)
+        told = replace(handled, run=run, status=signatures[0].status, notes=notes)
         return replace(told, before=change.before, after=change.after)
 
-    def _signature(self, filed: Filed, status: str, what: str, shown: Measured) -> Signature:
-        closing = Closing(filed.ticket.id, status, what, shown, self.today(), 0)
-        return Signature(self.catalogue.project.root, filed, closing)
+    def _signature(
+        self, filed: Filed, status: str, what: str, shown: Measured, left: tuple[str, ...] = ()
+    ) -> Signature:
+        closing = Closing(filed.ticket.id, status, what, shown, self.today(), 0, left)
+        return Signature(self.catalogue.project.root, filed, closing, self.drafts)
 
     def _close_neutral(self, proved: Proved) -> Handled:
         """Nothing may be written. A ticket whose findings do not reproduce, all of them, can be closed without."""
-        planned, task = proved.planned, proved.task
-        left = Handled(proved.now, "left", proved.reason, verdicts=proved.verdicts)
-        unwritten = replace(planned, applied=())
-        shown = measured(unwritten, planned.applied, proved.verdicts, task.codemods, "")
-        ran = [any(is_exercised(one, planned, verdict) for verdict in shown.verdicts) for one in planned.applied]
-        is_all = len(planned.applied) == len(task.findings) and all(ran)
-        if not (self.wish.close_neutral and is_all and is_neutral(shown)):
+        planned, turn = proved.planned, proved.turn
+        reasons = dict.fromkeys(reason for _, reason in proved.change.left_out)
+        left = Handled(turn.now, "left", "; ".join(reasons), verdicts=proved.verdicts)
+        unchanged = replace(planned, applied=())
+        shown = measured(unchanged, planned.applied, proved.verdicts, turn.task.codemods, "")
+        if not self.wish.close_neutral or not shown.verdicts or combined(shown.verdicts) is not Ruling.NEUTRAL:
             return left
+        ran = [any(is_exercised(one, planned, verdict) for verdict in shown.verdicts) for one in planned.applied]
+        is_all = len(planned.applied) == len(turn.task.findings) and all(ran)
+        if why := why_not_neutral(shown, is_all, proved.left):
+            return replace(left, reason=f"{left.reason}; not closed: {why}")
         what = f"{count(planned.applied)} tried and not written: nothing is better with it"
         closed = replace(left, outcome="closed", reason=f"not reproduced on torch {shown.torch}")
-        return self._close_only(self._signature(proved.filed, not_reproduced(shown), what, shown), closed)
+        return self._close_only(self._signature(turn.filed, not_reproduced(shown), what, shown), closed)
 
     def _close_twin(self, filed: Filed, first: Understood, twin: Handled) -> Handled:
-        """A ticket for what another one has just fixed is closed with that one's evidence."""
+        """A ticket for what earlier ones have just fixed is closed with the evidence of one of them."""
         other = twin.understood.ticket.id
         reason = f"the same finding as {other}" + (f", written in run {twin.run.number}" if twin.run else "")
         change = Change(twin.before, twin.after, twin.applied)
@@ -152,35 +192,6 @@ class Fixer:
 
     def _close_only(self, signature: Signature, handled: Handled) -> Handled:
         """A run that changes nothing but the ticket's file; none if that file is not to be edited."""
-        if self.wish.is_dry:
-            return handled
         if why := why_not_closed(signature):
             return replace(handled, outcome="left" if handled.outcome == "closed" else handled.outcome, notes=(why,))
-        run = self.write(Change(), signature.sign)
-        return replace(handled, run=run, status=signature.status, notes=signature.notes)
-
-
-def wanted_by(understood: Understood) -> list[tuple[str, ...]]:
-    """What tells whether two tickets ask for the same: each finding, with the codemod and its settings."""
-    routed = understood.routed
-    settings = [routed.codemod, *(f"{key}={value}" for key, value in routed.options)]
-    return [(*settings, finding.key) for finding in routed.findings if finding.is_fixable]
-
-
-def why_gone(first: Understood) -> str:
-    """Of a ticket that leads elsewhere since another one was written: nothing is done about it unasked."""
-    if not first.routed.codemod:
-        return why_no_codemod(first)
-    return f"{first.routed.codemod} does not fire there any more: an earlier ticket has changed the code"
-
-
-def count(findings: Sequence[Finding]) -> str:
-    """`2 findings of hoist_autocast`, or that it is the ticket's own code."""
-    if findings[0].codemod == LITERAL:
-        return "the ticket's own fix"
-    number = f"{len(findings)} finding{'s' * (len(findings) != 1)}"
-    return f"{number} of {findings[0].codemod}"
-
-
-def paths_of(change: Change) -> list[str]:
-    return list(dict.fromkeys(path for finding in change.applied for path in finding.paths()))
+        return self._put_down(Change(), [signature], handled)

@@ -10,6 +10,9 @@ RECORD_BYTES = 12_000_000
 BODIES = 1_000_000
 """Characters of all issues' bodies in one file of JSON together."""
 
+CODE = 500_000
+"""Characters of all code in one file of JSON together."""
+
 FINDINGS = 5_000
 ISSUES = 500
 """In one file: a report of more findings, or a plan of more issues, is refused."""

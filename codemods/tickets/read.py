@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from codemods.tickets.limits import FINDINGS, MARKDOWN_BYTES, RECORD_BYTES
+from codemods.tickets.limits import CODE, FINDINGS, MARKDOWN_BYTES, RECORD_BYTES
 from codemods.tickets.model import NoTicketError, Ticket, TicketError
 from codemods.tickets.parts.status import settled_by_folder
 from codemods.tickets.text import open_ticket, split_lines
@@ -57,33 +57,38 @@ def load(path: str, text: str) -> Any:
 
 def read_records(path: str, data: Any) -> Iterator[Ticket]:
     """The findings of a JSON document. SARIF and GitHub's issues are known by their shape."""
-    from codemods.tickets.records.findings import read_finding, records_in
-    from codemods.tickets.records.github import check_bodies, is_github_issue, read_github_issue
+    from codemods.tickets.records.findings import read_finding
+    from codemods.tickets.records.gathering import Gathering
+    from codemods.tickets.records.github import check_bodies, read_tracker_issue
     from codemods.tickets.records.sarif import is_sarif, read_result, results_in
+    from codemods.tickets.records.trackers import as_issue
 
     stem = re.sub(r"\.(json|sarif)$", "", PurePosixPath(path.replace("\\", "/")).stem)
     if is_sarif(data):
         for number, (result, rule) in enumerate(results_in(data), 1):
             yield read_result(path, result, rule, f"{stem}#{number}")
         return
-    issues = [item for item in (data if isinstance(data, list) else [data]) if is_github_issue(item)]
-    check_bodies(path, issues)
-    for number, issue in enumerate(issues, 1):
-        yield from read_github_issue(path, issue, f"{stem}#{number}" if len(issues) > 1 else stem)
-    findings = [] if issues else records_in(path, data)
-    for number, record in enumerate(findings, 1):
-        yield read_finding(path, record, f"{stem}#{number}" if len(findings) > 1 else stem)
+    records = Gathering(path).gather(data)
+    check_bodies(path, [issue for record in records if (issue := as_issue(record))])
+    for number, record in enumerate(records, 1):
+        name = f"{stem}#{number}" if len(records) > 1 else stem
+        issue = as_issue(record)
+        yield from read_tracker_issue(path, issue, name) if issue else [read_finding(path, record, name)]
 
 
 def settle(path: str, tickets: Iterable[Ticket]) -> list[Ticket]:
     """All of them, settled if the folder says so; too many or none are errors."""
     folder = settled_by_folder(path)
     found: list[Ticket] = []
+    code = 0
     for ticket in tickets:
         is_new = folder and not ticket.is_resolved
         found.append(replace(ticket, is_resolved=True, why_resolved=f"in the folder {folder}/") if is_new else ticket)
+        code += sum(len(block.text) for block in ticket.code)
         if len(found) > FINDINGS:
             raise TicketError(path, f"more than {FINDINGS:,} findings are not read from one file")
+        if code > CODE:
+            raise TicketError(path, f"more than {CODE:,} characters of code are not read from one file of findings")
     if not found:
         raise NoTicketError(path, "JSON without a ticket in it: no findings, SARIF results or issues were found")
     return found

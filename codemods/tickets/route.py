@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from codemods.tickets.model import Ticket
 from codemods.tickets.places.model import Located
-from codemods.tickets.routes.comparing import compare
+from codemods.tickets.routes.comparing import compare, names_another, writes_the_fix
 from codemods.tickets.routes.firing import Catalogue, fired_at, fired_on_snippet, near
 from codemods.tickets.routes.model import Fired, Routed
 from codemods.tickets.routes.options import is_asked_to_disable, options_for
 from codemods.tickets.routes.own_fix import own_fix
 from codemods.tickets.routes.wording import CLEAR, Wording, wording_of
+
+ALSO = "also fires there: "
 
 
 def route(ticket: Ticket, located: Located, catalogue: Catalogue, *, even_settled: bool = False) -> Routed:
@@ -23,7 +26,9 @@ def route(ticket: Ticket, located: Located, catalogue: Catalogue, *, even_settle
         )
     wording = wording_of(ticket, catalogue.kinds)
     fired = fired_at(catalogue, located)
-    fitting = [each for each in fired if fits(each, wording)] or named_anew(ticket, located, catalogue, wording)
+    fitting = [each for each in fired if fits(each, wording, catalogue, ticket)] or named_anew(
+        ticket, located, catalogue, wording
+    )
     chosen = clearest(fitting, wording)
     if not chosen:
         return unrouted(ticket, located, catalogue, fired, fitting, wording)
@@ -40,8 +45,8 @@ def route(ticket: Ticket, located: Located, catalogue: Catalogue, *, even_settle
 def also_there(routed: Routed, fired: Sequence[Fired], wording: Wording) -> list[str]:
     """The other codemods that fire at the place and that the ticket speaks of as well."""
     names = {each.finding.codemod for each in fired if each.rank == 0} - {routed.codemod}
-    spoken = sorted(name for name in names if wording.of(name).prose)
-    return [f"also fires there: {', '.join(spoken)}"] if spoken else []
+    spoken = sorted(name for name in names if wording.of(name).complaint)
+    return [f"{ALSO}{', '.join(spoken)}"] if spoken else []
 
 
 def rejecting(ticket: Ticket) -> str:
@@ -49,29 +54,73 @@ def rejecting(ticket: Ticket) -> str:
     return f"{review.reviewer or 'a reviewer'}: {review.verdict}"
 
 
-def fits(fired: Fired, wording: Wording) -> bool:
-    """Whether what fires is what the ticket is about: its prose says so, or it quotes nothing else.
+def fits(fired: Fired, wording: Wording, catalogue: Catalogue, ticket: Ticket) -> bool:
+    """Whether what fires is what the ticket is about: it complains of that, and asks for nothing else.
 
-    A remedy in words that are not the codemod's is for something else, and so is code that is quoted beside it.
+    Where only the function is known, the ticket must name the things that the codemod is about; where lines are
+    known, it may also name the code on them. What is elsewhere in the function must be proposed then.
     """
-    name = fired.finding.codemod
-    words = wording.of(name)
+    words = wording.of(fired.finding.codemod)
     is_at = fired.rank == 0
-    is_proposed = words.has_remedy and words.remedy > 0
-    if words.contradicts or not wording.is_about(name):
+    if words.contradicts and not wording.wants_none_of(fired.finding.codemod):
+        return is_at and writes_the_fix(ticket, fired, catalogue)
+    if is_excluded(fired, wording):
         return False
-    if wording.subject.is_of_another_kind and not (is_at and is_proposed):
+    if not words.complaint:
+        return is_at and fired.spot.is_quoted and words.has_code and (bool(words.remedy) or wording.subject.says_little)
+    if not (words.remedy or words.is_headline or is_shown(fired, wording, catalogue, ticket)):
         return False
-    if words.prose:
-        is_inside = fired.spot.surrounds(fired.finding.line, fired.finding.last_line) or not fired.spot.extent
-        return is_at or is_proposed or (is_inside and not fired.spot.is_quoted)
-    return bool(words.code) and is_at and fired.spot.is_quoted
+    if is_at:
+        return fired.spot.is_quoted or bool(words.things) or names_code(ticket, fired, catalogue)
+    is_inside = fired.spot.surrounds(fired.finding.line, fired.finding.last_line) or not fired.spot.extent
+    return bool(words.things) and (words.is_proposed or (is_inside and not (fired.spot.is_quoted or fired.spot.lines)))
+
+
+def is_excluded(fired: Fired, wording: Wording) -> bool:
+    """Whether the ticket does not want what fires, or is more about something else."""
+    name, is_at = fired.finding.codemod, fired.rank == 0
+    if wording.wants_none_of(name) or names_another(wording.subject.remedy, fired):
+        return True
+    if wording.subject.is_of_another_kind and not (is_at and wording.of(name).is_proposed):
+        return True
+    return not (is_at and fired.spot.is_quoted) and not wording.is_about(name)
+
+
+def is_shown(fired: Fired, wording: Wording, catalogue: Catalogue, ticket: Ticket) -> bool:
+    """Whether a ticket that proposes nothing, and says little above, still means what fires at its place.
+
+    It tells what is wrong in words that few codemods share, and says nothing else, shows the code, or is about the time
+    that it takes.
+    """
+    words = wording.of(fired.finding.codemod)
+    if not words.specific:
+        return False
+    if wording.subject.is_short and words.things:
+        return True
+    if fired.rank:
+        return False
+    is_timed = wording.subject.is_about_time and bool(words.things)
+    return fired.spot.is_quoted or is_timed or repeats_code(ticket, catalogue.lines_of(fired.finding))
+
+
+def names_code(ticket: Ticket, fired: Fired, catalogue: Catalogue) -> bool:
+    """Whether the ticket mentions names, or repeats an expression, of the lines that a finding is on."""
+    text = catalogue.lines_of(fired.finding)
+    names = set(re.findall(r"\w+", text)) - {fired.finding.symbol.rpartition(".")[2]}
+    mentioned = {part for mention in ticket.mentions for part in mention.split(".")[-1:]}
+    return bool(names & mentioned) or repeats_code(ticket, text)
+
+
+def repeats_code(ticket: Ticket, text: str) -> bool:
+    """Whether the prose of a ticket has a call that stands in the text."""
+    said = " ".join([ticket.title, ticket.summary, ticket.problem])
+    return any(call in said for call in re.findall(r"[\w.]+\.\w+\([^()]*\)", text))
 
 
 def named_anew(ticket: Ticket, located: Located, catalogue: Catalogue, wording: Wording) -> list[Fired]:
     """What `disable_compile` finds when the function is named to it, as a ticket does that asks for the decorator."""
     name = "disable_compile"
-    if name not in catalogue.kinds or not is_asked_to_disable(ticket):
+    if name not in catalogue.kinds or wording.wants_none_of(name) or not is_asked_to_disable(ticket):
         return []
     found: list[Fired] = []
     for spot in located.spots:
@@ -128,8 +177,9 @@ def unrouted(
     wording: Wording,
 ) -> Routed:
     """No codemod, and why. The nearest is named: what fires on the ticket's own code, or what its words are about."""
-    nothing = Routed(spot=located.best, nearest=wording.clearest())
-    names = sorted({each.finding.codemod for each in fitting or fired if each.rank == 0 or fitting})
+    nothing = Routed(spot=located.best, nearest=wording.clearest() or nearest_of(fired, wording))
+    nearest = min((each.rank for each in fired), default=0)
+    names = sorted({each.finding.codemod for each in fitting or fired if fitting or each.rank == nearest})
     if fitting:
         return replace(nothing, why=f"several codemods fit, and the ticket does not say which: {', '.join(names)}")
     quoted = [name for name in fired_on_snippet(catalogue, ticket, located) if wording.of(name).total]
@@ -138,6 +188,24 @@ def unrouted(
         return replace(nothing, nearest=quoted[0], confidence="fires on the snippet only", why=why)
     if not located.spots:
         return replace(nothing, why="the place was not found")
+    where = "there" if nearest == 0 else "near it"
+    return replace(nothing, why=not_meant(names, where, wording) if names else "no codemod fires there")
+
+
+def not_meant(names: Sequence[str], where: str, wording: Wording) -> str:
+    """Why none of the codemods that fire is taken."""
     verb = "fires" if len(names) == 1 else "fire"
-    about = f"{', '.join(names)} {verb} there, but the ticket is about something else, or proposes something else"
-    return replace(nothing, why=about if names else "no codemod fires there")
+    if all(wording.wants_none_of(name) for name in names):
+        reason = "the ticket wants the code as it is"
+    elif wording.subject.is_of_another_kind or all(wording.of(name).contradicts for name in names):
+        reason = "the ticket is about something else, or proposes something else"
+    else:
+        reason = "the ticket does not clearly ask for that"
+    return f"{', '.join(names)} {verb} {where}, but {reason}"
+
+
+def nearest_of(fired: Sequence[Fired], wording: Wording) -> str:
+    """Of what fires, the codemod that the ticket speaks of most, if it does and does not refuse it."""
+    names = {each.finding.codemod for each in fired}
+    spoken = [name for name in names if wording.of(name).total and not wording.wants_none_of(name)]
+    return max(sorted(spoken), key=lambda name: wording.of(name).total, default="")

@@ -7,21 +7,27 @@ import unicodedata
 from functools import lru_cache
 
 LABELS = {
-    "id": "id,ticket id,ticket,issue id,finding id,bug id,ticket number,ticket no,issue number,key,tracking id,ref",
+    "id": "id,ticket id,ticket,issue id,finding id,bug id,ticket number,ticket no,issue number,key,tracking id,ref,"
+    "identifier,issue key",
     "title": "title,name,headline,short title",
     "severity": "severity,priority,sev,prio,severity level,priority level,criticality,urgency,severity/priority,"
-    "priority/severity,original severity,risk level,impact level",
+    "priority/severity,original severity,risk level,impact level,how bad is it,how severe is it,"
+    "how severe,issue severity,risk rating",
     "revised severity": "revised severity,new severity,adjusted severity,suggested severity,updated severity,"
     "revised priority,new priority,adjusted priority,suggested priority,final severity,final priority,"
     "recommended severity,effective severity,severity after review,severity change,severity adjustment",
     "status": "status,state,ticket status,current status,resolution status",
     "updated": "updated,last updated,date updated,modified,last modified,updated at,updatedat,update date,changed",
+    "resolved on": "resolved,resolved on,resolved at,resolved in,resolved by,date resolved,resolution date,"
+    "closed,closed on,closed at,closed in,closed by,date closed,"
+    "fixed in,fixed by,fixed on,fixed in commit,fix commit,done on",
     "created": "created,date,opened,reported,date created,created at,createdat,filed,reported on",
     "category": "category,categories,type,kind,label,labels,tag,tags,classification,issue type,area,ticket type",
     "file": "file,file name,filename,file path,filepath,path,location,where,affected file,source file,source,"
     "module,affected path,code location,permalink,affected code,affected module,file and line,file/line,"
-    "affected location,relevant file,place",
-    "lines": "line,line number,line range,lineno,line no,affected line,lines affected,loc",
+    "affected location,relevant file,place,file:line,path:line,which file,file & line,file/line number,"
+    "location in code",
+    "lines": "line,line number,line range,lineno,line no,affected line,lines affected,loc,which line",
     "symbol": "function,function/class,class,class/function,method,function/method,class/method,symbol,"
     "affected function,scope,callable,component,affected symbol,entry point,functions and classes,"
     "function name,affected class,"
@@ -44,10 +50,11 @@ PARTS = {
     "steps to reproduce,problem statement,impact,analysis,symptom,why it matters,current state,offending code,"
     "code,code snippet,observation,actual behavior,actual behaviour,what happens,the problem,bug description,"
     "describe the bug,technical detail,what happened,rationale,reproduction,repro,minimal repro,explanation,cause,"
-    "current implementation",
+    "current implementation,what is the current bug behavior,what is the current behavior,current result",
     "fix": "recommended fix,fix,proposed fix,suggested fix,solution,recommendation,remediation,suggestion,patch,"
     "proposed change,how to fix,after,mitigation,proposed solution,suggested change,suggested solution,"
     "recommended change,recommended solution,possible fix,possible solution,the fix,fix option,expected code,"
+    "what is the expected correct behavior,what is the expected behavior,"
     "what to do,proposal,suggested remediation,recommended action,action,change,expected behavior,"
     "expected behaviour,workaround,proposed implementation,remedy,option",
     "verification": "verification,how to verify,how to verify the fix,acceptance criterion,acceptance criteria,"
@@ -56,6 +63,7 @@ PARTS = {
     "exit criteria,regression test,suggested test,proposed test,post-fix verification,to verify",
     "review": "review,cross-review,peer review,second opinion,triage,triage note,resolution,outcome,"
     "maintainer response,reviewer note,reviewer comment,"
+    "vote,reviewer vote,review vote,closing note,closure,resolution note,"
     "sign-off,assessment,discussion,verdict,adjudication,decision,reviewer verdict,reviewer,comment,panel",
     "evidence": "evidence of the fix",
     "related": "related,related finding,related ticket,related issue,appendix,reference,original report reference,"
@@ -81,6 +89,7 @@ MARKS = re.compile(r"^(?:[\s~\u2705\u2611\u2714\ufe0f]|\[[xX ]\])+")
 GAP = re.compile(r"^\s*(?:[:.)\]\u2013\u2014-]+(?:\s+|$)|\s)\s*")
 TAIL = re.compile(r"\s*(?:[:(\[\u2013\u2014|].*|\s-\s.*)$", re.DOTALL)
 EDGES = re.compile(r"^[^\w]+|[^\w]+$")
+LATER = re.compile(r"\b(?:triaged|revised|final|adjusted|updated|new|effective|after|agreed)\b", re.IGNORECASE)
 SPACES = re.compile(r"[\s_]+")
 
 
@@ -103,13 +112,17 @@ def known(text: str, table: dict[str, str]) -> str:
     """What a label means, also in plural."""
     word = plain_label(text)
     singular = re.sub(r"s\b(?=/|$)", "", word)
-    return table.get(word) or table.get(singular) or ""
+    return table.get(word) or table.get(singular) or table.get(re.sub("es$", "", word)) or ""
 
 
 @lru_cache(4096)
 def name_of(label: str) -> str:
-    """The name of the field that a label labels, or nothing. Long labels are sentences."""
-    return known(label, NAMES) if len(label) <= 60 else ""
+    """The name of the field that a label labels, or nothing. Long labels are sentences; `Severity (1-5)` is known."""
+    if len(label) > 60:
+        return ""
+    bare, _, aside = label.partition(" (")
+    name = known(label, NAMES) or (known(bare, NAMES) if aside.rstrip(" :").endswith(")") else "")
+    return "revised severity" if name == "severity" and LATER.search(aside) else name
 
 
 @lru_cache(4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,9 @@ from .closings import BREAK, READ, RECOMPILED, closing, verdict
 from .corpus import CORPUS, Sample, samples
 
 PROVEN = Measured((verdict(),))
+NO_PLACE = ("findings_table", "bot_table", "plan_list")
+"""Tables and lists in which there is no place for the status of one finding."""
+
 PLAIN = """\
 # Clock waits
 
@@ -59,8 +63,8 @@ def test_a_closed_ticket_is_read_as_settled_and_its_neighbours_as_before(sample:
     raw = sample.file.read_bytes()
     tickets = sample.read()
     for ticket in tickets:
-        if sample.folder.name == "findings_table":
-            continue  # a table without a column for the status
+        if sample.folder.name in NO_PLACE or (sample.folder.name == "plan_boxes" and ticket.is_resolved):
+            continue
         after = read_tickets(sample.path, close_ticket(sample.path, raw, closing(ticket.id, measured=PROVEN)))
         assert [each.id for each in after] == [each.id for each in tickets]
         assert next(each for each in after if each.id == ticket.id).is_resolved
@@ -76,7 +80,7 @@ def outline(ticket: Ticket) -> tuple[object, ...]:
 @pytest.mark.parametrize("sample", prose(), ids=lambda sample: sample.folder.name)
 def test_only_lines_about_the_status_the_date_and_boxes_are_touched(sample: Sample) -> None:
     raw = sample.file.read_bytes()
-    if sample.folder.name in ("findings_table", "utf16"):
+    if sample.folder.name in (*NO_PLACE, "utf16", "plan_boxes"):
         return
     for ticket in sample.read():
         gone, new = changed_lines(raw, close_ticket(sample.path, raw, closing(ticket.id, measured=PROVEN)))
@@ -92,7 +96,7 @@ def test_only_lines_about_the_status_the_date_and_boxes_are_touched(sample: Samp
 @pytest.mark.parametrize("sample", prose(), ids=lambda sample: sample.folder.name)
 def test_nothing_is_ticked_without_a_measurement(sample: Sample) -> None:
     raw = sample.file.read_bytes()
-    if sample.folder.name == "findings_table":
+    if sample.folder.name in (*NO_PLACE, "plan_boxes"):
         return
     for ticket in sample.read():
         after = read_tickets(sample.path, close_ticket(sample.path, raw, closing(ticket.id, UNVERIFIED)))
@@ -185,8 +189,8 @@ def test_a_ticket_without_a_status_gets_one_in_its_evidence() -> None:
 
 def test_an_empty_cell_for_the_status_is_filled() -> None:
     text = closed("# A\n\n| Field | Value |\n|---|---|\n| **Severity** | P1 |\n| **Status** | |\n| **Updated** | |\n")
-    assert "| **Status** | resolved|\n" in text
-    assert "| **Updated** | 2026-03-04|\n" in text
+    assert "| **Status** | resolved |\n" in text
+    assert "| **Updated** | 2026-03-04 |\n" in text
 
 
 def test_front_matter_stays_valid() -> None:
@@ -201,6 +205,16 @@ def test_in_a_list_of_states_the_tick_moves() -> None:
     assert b"- [x] In progress\n- [ ] Done\n" in still
 
 
+def test_an_issue_that_is_an_item_with_a_box_is_ticked_once_it_is_settled() -> None:
+    raw = (CORPUS / "plan_boxes/ticket.md").read_bytes()
+    ticket = next(each for each in read_tickets("ticket.md", raw) if not each.is_resolved)
+    after = close_ticket("ticket.md", raw, closing(ticket.id, measured=PROVEN))
+    assert b"\n- [x] P2: `stop()` synchronises" in after
+    assert b"**Status:**" not in after
+    with pytest.raises(NotClosed, match="no place"):
+        close_ticket("ticket.md", raw, closing(ticket.id, UNVERIFIED))
+
+
 def test_each_issue_of_a_plan_has_its_own_evidence() -> None:
     raw = (CORPUS / "plan_many/ticket.md").read_bytes()
     first = close_ticket("ticket.md", raw, closing("ticket#1", measured=PROVEN, run=1))
@@ -209,6 +223,41 @@ def test_each_issue_of_a_plan_has_its_own_evidence() -> None:
     assert "**Status:** Draft\n" in both
     states = [ticket.is_resolved for ticket in read_tickets("ticket.md", both.encode())]
     assert states == [True, True, False, False]
+
+
+def test_a_date_that_stands_twice_in_a_row_is_changed_in_its_own_cell() -> None:
+    head = "# A\n\n| ID | Status | Severity | Updated | Created |\n|---|---|---|---|---|\n"
+    text = closed(head + "| A-1 | open | P1 | 2024-01-01 | 2024-01-01 |\n", name="A-1")
+    assert "| A-1 | resolved | P1 | 2026-03-04 | 2024-01-01 |\n" in text
+
+
+def test_a_status_that_is_a_word_of_another_cell_is_changed_in_its_own() -> None:
+    head = "# Sweep\n\n| ID | Status | Severity | File | Note |\n|---|---|---|---|---|\n"
+    text = closed(head + "| A-1 | open | P1 | a.py | left open, opens |\n| A-2 | open | P2 | b.py | x |\n", name="A-1")
+    assert "| A-1 | resolved | P1 | a.py | left open, opens |\n| A-2 | open |" in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("**Status:** **OPEN** (since May)", "**Status:** resolved"),
+        ("**Status:** **open**", "**Status:** **resolved**"),
+        ("| Status | open \\| waiting | x |", "| Status | resolved | x |"),
+        ("| Status || x |", "| Status | resolved | x |"),
+        ("> | Status | `open` |", "> | Status | `resolved` |"),
+        ("Status | open", "Status | resolved"),
+    ],
+)
+def test_the_markup_around_a_status_stays_whole(before: str, after: str) -> None:
+    is_row = "|" in before
+    quote = "> " if before.startswith(">") else ""
+    head = f"{quote}| Field | Value |\n{quote}|---|---|\n" if is_row else ""
+    text = closed(f"# A\n\n{head}{before}\n\n**Severity:** P1\n**File:** `a.py`\n")
+    assert f"\n{after}\n" in text
+
+
+def test_an_empty_status_in_front_matter_stays_yaml() -> None:
+    assert "\nstatus: resolved\n" in closed("---\nid: T-1\nstatus:\npriority: P1\n---\n\n# A\n", name="T-1")
 
 
 # What is not edited
@@ -220,6 +269,7 @@ def test_each_issue_of_a_plan_has_its_own_evidence() -> None:
         ("t.json", '{"id": "t", "severity": "high"}', "JSON"),
         ("t.sarif", "{}", "JSON"),
         ("t.md", PLAIN + "\n```python\nnever closed", "read differently"),
+        ("t.md", PLAIN + "\n<!-- never closed", "would not be seen"),
         ("t.md", "# Other\n\n**ID:** X-1\n**Severity:** P1\n", "not in it any more"),
         ("t.md", "", "holds no text"),
         ("t.md", "# Index\n\nNothing here.\n", "no ticket in it"),
@@ -324,6 +374,53 @@ def test_a_measurement_ticks_what_it_shows(text: str, measured: Measured) -> Non
 )
 def test_no_box_is_ticked_by_less(text: str, measured: Measured) -> None:
     assert not why_ticked(CheckItem(text, False), measured)
+
+
+BOXES = [
+    ("- [ ] No graph breaks", "- [x] No graph breaks"),
+    ("- [] No graph breaks", "- [x] No graph breaks"),
+    ("* \u2610 No graph breaks", "* \u2611 No graph breaks"),
+    ("1) [ ] No graph breaks", "1) [x] No graph breaks"),
+    ("> - [ ] No graph breaks", "> - [x] No graph breaks"),
+    ("-\t[ ] **No graph breaks**", "-\t[x] **No graph breaks**"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), BOXES)
+def test_boxes_of_all_shapes_are_ticked(before: str, after: str) -> None:
+    assert f"\n{after}\n" in closed(PLAIN.replace("- [ ] No functional change", before))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- [-] No graph breaks",
+        "- [ ] ~~No graph breaks~~",
+        "- [ ] No graph breaks:\n  - [ ] in train mode\n  - [ ] in eval mode",
+        "- [ ] No graph breaks\n    * [ ] in train mode",
+        "```\n- [ ] No graph breaks\n```",
+        "| [ ] | No graph breaks |",
+        "- [ ] No synchronization",
+    ],
+)
+def test_boxes_that_were_dropped_or_ask_for_more_stay(text: str) -> None:
+    assert f"\n{text}\n" in closed(PLAIN.replace("- [ ] No functional change", text))
+
+
+def test_nothing_is_ticked_while_a_part_is_left() -> None:
+    assert "[x]" not in closed(PLAIN, PARTLY)
+
+
+def test_what_is_left_is_told_in_the_evidence() -> None:
+    given = replace(closing("ticket", PARTLY), left=("src/a.py:3: declined",))
+    assert "\n- Left: src/a.py:3: declined.\n" in close_ticket("ticket.md", PLAIN.encode(), given).decode()
+
+
+def test_a_patch_names_no_run() -> None:
+    text = close_ticket("ticket.md", PLAIN.encode(), closing("ticket", measured=PROVEN, run=0)).decode()
+    assert "undo" not in text
+    (ticket,) = read_tickets("ticket.md", text.encode())
+    assert ticket.problem == read_tickets("ticket.md", PLAIN.encode())[0].problem
 
 
 def test_only_a_verdict_settles() -> None:

@@ -17,7 +17,7 @@ from codemods.tickets.text import open_ticket
 from .test_read import spans_in
 
 SOON = 8.0
-"""Seconds; alone on a machine everything below takes a fifth of it."""
+"""Seconds of the processor, however busy the machine is; everything below takes about a fifth of it."""
 
 HEAD = "# T\n\n**Severity:** P1\n**File:** `a.py`\n\n"
 PIECES = [
@@ -65,12 +65,12 @@ PIECES = [
 
 
 def read(raw: bytes, path: str = "a.md") -> list[Ticket] | str:
-    begin = time.monotonic()
+    begin = time.process_time()
     try:
         found: list[Ticket] | str = read_tickets(path, raw)
     except TicketError as error:
         found = str(error)
-    assert time.monotonic() - begin < SOON
+    assert time.process_time() - begin < SOON
     return found
 
 
@@ -92,6 +92,8 @@ HUGE = {
     "dots": "\n\n".join(["**File:** " + "." * 4_900] * 90),
     "verdicts": "# Review\n\n" + "not a bug " * 40_000,
     "code": "\n".join(["```python\n" + "x=...\n" * 3_000 + "```"] * 3),
+    "quotes around nothing": "**File:** " + "`" * 300_000,
+    "brackets in code": "```python\n" + "](" * 200_000 + "\n```\n",
     "deep code": "```python\n" + "(" * 19_000 + "\n```\n",
     "garbled": "**Severity:** P1 \u00e2\u20ac\u201d CPU\u00e2\u2020\u2019GPU\n\n" * 4_900,
 }
@@ -153,6 +155,12 @@ def test_line_endings_do_not_move_lines(ending: str) -> None:
         '[{"title": "x", "body": "", "labels": 7, "comments": {"a": 1}, "number": []}]',
         json.dumps([{"title": "x", "file": "a.py", "line": 3}] * 20_000),
         json.dumps([{"title": "x", "body": "**Severity:** P1\n" * 9_000}] * 30),
+        json.dumps([{"title": "x", "file": "a.py", "snippet": "x = f(...)\n" * 200}] * 2_000),
+        json.dumps([{"title": "x", "file": "a.py:1 " * 2_000}] * 500),
+        json.dumps([{"a": 1}] * 300_000),
+        '{"data":' * 900 + '{"title": "x", "file": "a.py"}' + "}" * 900,
+        '[{"fields": {"summary": "x", "description": {"content": [{"content": [7, {"text": 7}]}]}}, "key": 7}]',
+        '{"identifier": {}, "title": "x", "priority": "1", "state": 7, "labels": {"nodes": 7}}',
     ],
     ids=lambda text: text[:30],
 )

@@ -11,6 +11,7 @@ import pytest
 
 from codemods.module import Module
 from codemods.project import Project
+from codemods.tickets.model import Lines
 from codemods.tickets.place import locate
 from codemods.tickets.places.history import History
 from codemods.tickets.places.paths import find_files
@@ -346,3 +347,34 @@ def test_an_empty_project_has_no_place(tmp_path: Path) -> None:
     root.mkdir()
     shutil.copy(copied(tmp_path) / "pyproject.toml", root)
     assert not locate_in(root, about(WHITENING, lines="3", symbol="x", rest=GUARD)).spots
+
+
+# Lines around a function, and code that stands there twice
+
+TWICE = (
+    "import torch\n\n\ndef early(x):\n    return x\n\n\ndef late(lanes, device):\n"
+    "    for lane in lanes:\n        lane.wait_stream(torch.cuda.default_stream(device))\n    step(lanes)\n"
+    "    for lane in lanes:\n        lane.wait_stream(torch.cuda.default_stream(device))\n"
+)
+
+
+def written(folder: Path) -> Path:
+    (folder / "pyproject.toml").write_text('[project]\nname = "lanes"\nversion = "0"\n')
+    (folder / "lanes.py").write_text(TWICE)
+    return folder
+
+
+@pytest.mark.parametrize(("lines", "symbol"), [("7-13", "late"), ("6-9", "late"), ("3-6", "early"), ("1-13", "")])
+def test_lines_mean_the_only_function_that_they_touch(tmp_path: Path, lines: str, symbol: str) -> None:
+    assert found(written(tmp_path), about("lanes.py", lines=lines)) == ("lanes.py", symbol)
+
+
+def test_code_that_stands_there_twice_is_meant_twice_unless_lines_say_which(tmp_path: Path) -> None:
+    block = "```python\nlane.wait_stream(torch.cuda.default_stream(device))\n```\n"
+    spots = {
+        lines: locate_in(written(tmp_path), about("lanes.py", lines=lines, rest=block)).best for lines in ("", "13")
+    }
+    assert {lines: spot.lines if spot else () for lines, spot in spots.items()} == {
+        "": (Lines(10, 10), Lines(13, 13)),
+        "13": (Lines(13, 13),),
+    }

@@ -153,10 +153,40 @@ def test_a_review_rejects_only_what_it_says_it_rejects(said: str, rejects: bool,
         "## Anything\n\nREJECT (S. Oduya): the snippet is not in the file.",
         "> **Reviewer:** this is a false positive",
         "**Verdict:** invalid",
+        "**Verdict:** \u274c",
+        "### Verdict: REJECT",
+        "## Cross-Review\n\n| Reviewer | Verdict |\n|---|---|\n| A | ENDORSE |\n| B | OBJECT |",
+        "## Votes\n\n- Kim: \u2705 ENDORSE\n- Bo: \u274c REJECT",
+        "## Review by Kim\n\n> I don't think this is a real issue. Closing.",
+        "## Second opinion\n\nI'd close this as invalid.",
+        "## Notes\n\nUpdate: this turned out to be a false alarm.",
+        "## Outcome\n\nNo change needed.",
+        "## Recommended Fix\n\nNone needed.",
+        "## Problem\n\nTuples.\n\n_Reviewed-by: Kim, verdict: rejected_",
+        "> Closed as not planned.",
     ],
 )
 def test_a_rejection_is_seen_under_any_heading(said: str) -> None:
     assert read_one(HEAD + said + "\n").is_rejected
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "## Review\n\nEndorse. -1 on the message, though.",
+        "## Review\n\nAgree; not a blocker.",
+        "## Review\n\nENDORSE \u2014 \u274c no tests though",
+        "## Votes\n\n- A: \U0001f44d\n- B: +1",
+        "**Decision:** fix it in the next sprint",
+        "## Verdict\n\nENDORSE (was REJECT)",
+        "## Problem\n\nRejected samples are kept; the decision is made per object.",
+        "## Review\n\nObject creation per batch is real.",
+        "## Notes\n\nObjects of this class are shared.",
+        "## Outcome\n\nThe step takes 3 ms.",
+    ],
+)
+def test_no_rejection_is_read_into_other_words(said: str) -> None:
+    assert not read_one(f"{HEAD}{said}\n").is_rejected
 
 
 def test_the_story_of_a_problem_is_no_verdict() -> None:
@@ -212,6 +242,97 @@ def test_a_file_and_its_lines_are_told_apart(written: str, path: str, lines: lis
     assert (place.path, [(each.first, each.last) for each in place.lines]) == (path, lines)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**Status:** ~~open~~ fixed",
+        "**Status:** Won't Do",
+        "## Status: RESOLVED in 12ab",
+        "**Resolved on:** 2025-03-09",
+        "| Field | Value |\n|---|---|\n| Fixed in | 12ab |",
+        "**Status:** open\n\n## Resolution\n\nFixed in 12ab.",
+        "**Status:** open\n\n**Resolution:** Fixed by the second request.",
+    ],
+)
+def test_what_settles_a_ticket_is_seen_wherever_it_stands(said: str) -> None:
+    assert read_one(f"{HEAD}{said}\n").is_resolved
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**Resolved on:** no",
+        "**Fixed in:** TBD",
+        "**Resolution:** Unresolved",
+        "## Resolution\n\nFixed sizes would do.",
+        "## Fixed-size buffers\n\nThey are not.",
+        "**Status:** ~~fixed~~ reopened",
+        "Fixed in 12ab was another one.",
+    ],
+)
+def test_words_of_being_done_alone_settle_nothing(said: str) -> None:
+    assert not read_one(f"{HEAD}{said}\n").is_resolved
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**Status:** open | **Sprint:** 12 | **Owner:** Kim",
+        "**Sprint:** 12; **Status:** open",
+        "Status: open | Sprint: 12",
+        "*Sprint: 12 \u00b7 Status: open \u00b7 Confidence: 0.9*",
+        "Severity: P1, Status: open",
+    ],
+)
+def test_a_status_is_only_its_own_words(line: str) -> None:
+    text = f"# T\n\n**File:** `a.py`\n\n{line}\n"
+    status = read_one(text).field("status")
+    assert status
+    assert status.span
+    assert (status.value, text[status.span.start : status.span.end]) == ("open", "open")
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("# Keys", "Keys"),
+        ("# Location", "Location"),
+        ("# Names: a mess", "Names: a mess"),
+        ("# Status of it", "Status of it"),
+    ],
+)
+def test_a_title_labels_nothing(title: str, shown: str) -> None:
+    ticket = read_one(f"{title}\n\n**Severity:** P1\n**File:** `a.py`\n\nA tuple.\n")
+    assert (ticket.title, ticket.id, ticket.problem) == (shown, "a", "A tuple.")
+
+
+def test_the_questions_of_a_form_are_no_title() -> None:
+    ticket = read_one("### Contact\n\nx\n\n### Which file?\n\na.py\n\n### More\n\ny\n\n### Other\n\nz\n", "form.md")
+    assert (ticket.title, ticket.places[0].path) == ("form", "a.py")
+
+
+def test_a_list_of_other_tickets_is_no_plan() -> None:
+    ticket = read_one(HEAD + "## Duplicates\n\n- P1: one two three four\n- P2: one two three four\n")
+    assert (ticket.title, ticket.severity.effective) == ("A title", "P2")
+
+
+def test_a_linter_that_counts_from_zero_is_understood() -> None:
+    text = '[{"file": "a.py", "message": "m", "range": {"start": {"line": 0}, "end": {"line": 2}}}]'
+    (lines,) = read_one(text, "a.json").places[0].lines
+    assert (lines.first, lines.last) == (1, 3)
+
+
+def test_findings_under_the_names_of_files_are_found() -> None:
+    text = '{"src/a.py": [{"line_number": 3, "text": "m"}], "src/b.py": [{"line_number": 4, "text": "n"}]}'
+    found = read_tickets("a.json", text.encode())
+    assert [(ticket.title, ticket.places[0].path) for ticket in found] == [("m", "src/a.py"), ("n", "src/b.py")]
+
+
+def test_a_finding_with_a_body_keeps_its_place() -> None:
+    ticket = read_one('[{"title": "t", "body": "b", "file": "a.py", "line": 3}]', "a.json")
+    assert (ticket.places[0].path, ticket.problem) == ("a.py", "b")
+
+
 def test_a_folder_is_read_in_order_of_severity(tmp_path: Path) -> None:
     (tmp_path / "b.md").write_text(HEAD.replace("P2", "P0"))
     (tmp_path / "a.md").write_text(HEAD)
@@ -234,3 +355,14 @@ def test_tickets_of_one_file_can_be_put_in_order() -> None:
     tickets = read_tickets("plan.md", text.encode())
     assert [ticket.id for ticket in tickets] == ["plan#1", "plan#2", "plan#3"]
     assert [ticket.id for ticket in by_severity(tickets)] == ["plan#2", "plan#3", "plan#1"]
+
+
+def test_prose_right_behind_a_short_field_is_the_problem() -> None:
+    ticket = read_one("# Slow\n**File:** net.py\n**Lines:** 37-38\nThe nested helper is made at every call. Move it.\n")
+    assert ticket.problem == "The nested helper is made at every call. Move it."
+    assert [(place.path, [each.first for each in place.lines]) for place in ticket.places] == [("net.py", [37])]
+
+
+def test_a_list_of_files_may_go_on_in_the_next_line() -> None:
+    ticket = read_one("# Slow\n**Files:** net.py,\nloss.py and also the one called step.py\n**Severity:** P2\n")
+    assert {place.path for place in ticket.places} == {"net.py", "loss.py", "step.py"}

@@ -14,8 +14,7 @@ from jsonschema import Draft202012Validator
 
 from codemods.ui.audit.as_json import audits_as_json, schema
 from codemods.ui.audit.as_text import audit_text
-from validate import audit as model
-from validate.audit import Audit, Conclusion, Hazard, Place, RealError
+from validate.audit_model import Audit, Conclusion, Hazard, Place, RealError
 from validate.model import Outcome, Scenario, Settings
 
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")
@@ -172,10 +171,10 @@ def test_every_audit_is_as_the_schema_says() -> None:
 @pytest.mark.parametrize(
     ("part", "kind", "added"),
     [
-        ("hazard", model.Hazard, {"is_used"}),
-        ("place", model.Place, set()),
-        ("error", model.RealError, set()),
-        ("audit", model.Audit, {"version", "kind"}),
+        ("hazard", Hazard, {"is_used"}),
+        ("place", Place, set()),
+        ("error", RealError, set()),
+        ("audit", Audit, {"version", "kind"}),
     ],
 )
 def test_the_schema_has_every_field(part: str, kind: type, added: set[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -155,14 +157,15 @@ def test_a_folder_is_fixed_in_order_of_severity_and_reported(root: Path, tmp_pat
         *("public_api_sarif#2", "public_api_sarif#1", "R3-KEY-02"),
     ]
     table = {row[0].split()[0]: row for row in cells}
-    assert table["R2-DEV-01"][2] == f"{WHITENING}:24, {WHITENING}:31 OrbitFilter.absorb"
+    assert table["R2-DEV-01"][2] == f"{WHITENING}:24 OrbitFilter.absorb, {WHITENING}:31 OrbitFilter.whiten"
     assert table["R2-DEV-01"][3] == "warn_on_device_migration"
     assert table["R2-DEV-01"][5] == 'written, not verified; its status is now "fix written, not verified"'
     assert table["R2-DEV-01"][6] == "2: `fullgraph undo 2`"
     assert table["STR-04"][5] == "not worked on: rejected by CUDA: REJECT"
-    assert table["memory_leak"][3:6] == ["none", "", "left open: no codemod fires there"]
+    assert table["memory_leak"][3:5] == ["none", ""]
+    assert table["memory_leak"][5].startswith("left open: ")
     assert "JSON and SARIF are not edited" in table["public_api_sarif#1"][5]
-    assert "1 files below" in result.stderr
+    assert "1 file below" in result.stderr
     undo(root)
     assert snapshot(root) == before
 
@@ -185,6 +188,13 @@ def test_a_report_that_cannot_be_written_is_said_first(root: Path, tmp_path: Pat
     result = fix(root, str(root / "docs/tickets"), "--yes", "--report", str(tmp_path / "nowhere/out.md"))
     assert result.exit_code == 2
     assert not (root / ".fullgraph").exists()
+
+
+def test_a_report_that_fails_in_the_end_does_not_hide_what_was_done(root: Path) -> None:
+    result = fix(root, str(root / DEVICE), "--yes", "--report", "/dev/full")
+    assert result.exit_code == 2
+    assert "the report was not written" in result.stderr
+    assert "`fullgraph undo 1` takes it back" in words(result.stdout)
 
 
 def test_the_projects_own_settings_count_unless_the_ticket_says_otherwise(root: Path) -> None:
@@ -211,6 +221,38 @@ def test_a_hostile_title_stays_a_cell(root: Path, tmp_path: Path) -> None:
     assert row.replace("\\|", "").count("|") == 8
 
 
+# For programs
+
+
+def test_json_tells_what_was_done_about_each_ticket(root: Path) -> None:
+    result = fix(root, str(root / "docs/tickets"), "--yes", "--format", "json")
+    told = json.loads(result.stdout)
+    assert (told["version"], told["exit_code"], told["dry"], told["patch"]) == (1, 1, False, "")
+    done = {ticket["id"]: ticket["done"] for ticket in told["tickets"]}
+    device = done["R2-DEV-01"]
+    assert (device["outcome"], device["new_status"]) == ("fixed", "fix written, not verified")
+    assert (device["run"], device["undo"]) == (2, "fullgraph undo 2")
+    assert device["files"] == [DEVICE, WHITENING]
+    assert [finding["codemod"] for finding in device["applied"]] == ["warn_on_device_migration"] * 2
+    assert done["STR-04"]["outcome"] == "skipped"
+    assert done["memory_leak"]["outcome"] == "left"
+
+
+def test_json_asks_nobody_and_writes_nothing_without_yes(root: Path) -> None:
+    before = snapshot(root)
+    told = json.loads(fix(root, str(root / DEVICE), "--format", "json").stdout)
+    assert told["dry"]
+    assert f"--- a/{WHITENING}\n" in told["patch"]
+    assert told["tickets"][0]["done"]["files"] == [DEVICE, WHITENING]
+    assert snapshot(root) == before
+
+
+def test_json_holds_what_could_not_be_read(root: Path) -> None:
+    told = json.loads(fix(root, str(root / "nowhere.md"), "--yes", "--format", "json").stdout)
+    assert told["exit_code"] == 2
+    assert told["errors"][0]["place"] == "nowhere.md"
+
+
 # What is written, and what is not
 
 
@@ -218,11 +260,39 @@ def test_without_yes_the_patch_is_printed_and_nothing_written(root: Path) -> Non
     before = snapshot(root)
     result = fix(root, str(root / DEVICE))
     assert result.exit_code == 1
-    assert result.stdout.startswith(f"--- a/{WHITENING}\n")
+    assert f"--- a/{WHITENING}\n" in result.stdout
     assert "in the patch" in result.stderr
-    assert "docs/tickets" not in result.stdout
     assert snapshot(root) == before
-    subprocess.run(["git", "apply", "--check", "-"], input=result.stdout, cwd=root, text=True, check=True)
+
+
+def test_the_patch_has_the_tickets_in_it_and_goes_back_as_it_came(root: Path) -> None:
+    for name in ("crlf_bom", "plan_many", "utf16", "windows_1252"):
+        put(root, name)
+    before = snapshot(root)
+    patch = fix(root, str(root / "docs/tickets"), "--diff").stdout_bytes
+    subprocess.run(["git", "apply", "-"], input=patch, cwd=root, check=True)
+    after = snapshot(root)
+    changed = {path for path in after if after[path] != before[path]}
+    assert {WHITENING, DEVICE, "docs/tickets/plan_many.md", "docs/tickets/crlf_bom.md"} <= changed
+    assert b"| **Status** | `fix written, not verified` |" in after[DEVICE]
+    assert b"No run of the journal; `git apply -R` takes the patch back" in after[DEVICE]
+    assert after["docs/tickets/plan_many.md"].count(b"No run of the journal") == 2
+    assert not read_tickets("t.md", after[DEVICE])[0].is_resolved
+    subprocess.run(["git", "apply", "-R", "-"], input=patch, cwd=root, check=True)
+    assert snapshot(root) == before
+
+
+def test_what_would_be_written_is_what_is_written(root: Path) -> None:
+    put(root, "plan_many")
+    patch = fix(root, str(root / "docs/tickets"), "--diff").stdout_bytes
+    fix(root, str(root / "docs/tickets"), "--yes")
+    written = snapshot(root)
+    undo(root)
+    subprocess.run(["git", "apply", "-"], input=patch, cwd=root, check=True)
+    runless = re.compile(rb"\n- (?:No run|Run \d+) of the journal.*")
+    assert {path: runless.sub(b"", raw) for path, raw in snapshot(root).items()} == {
+        path: runless.sub(b"", raw) for path, raw in written.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -257,6 +327,32 @@ def test_a_test_is_written_with_the_fix_on_request(root: Path) -> None:
     file = put(root, "graph_outputs_kept")
     assert fix(root, str(file), "--yes", "--write-tests").exit_code == 0
     assert list((root / "tests").glob("test_*.py"))
+
+
+def test_that_no_test_was_written_is_said(root: Path) -> None:
+    result = fix(root, str(root / DEVICE), "--yes", "--write-tests")
+    assert "no test was written: there is none for these findings" in words(result.stdout)
+    assert not (root / "tests").exists()
+
+
+def test_a_place_that_nothing_changes_is_named_and_the_ticket_stays_open(root: Path) -> None:
+    text = re.sub(r"```python\n# In absorb.*?```", "", (root / DEVICE).read_text(), flags=re.DOTALL)
+    (root / DEVICE).write_text(text.replace("whiten()` |", "whiten()`, `OrbitFilter.__init__()` |"))
+    result = fix(root, str(root / DEVICE), "--yes")
+    assert result.exit_code == 1
+    left = f"{WHITENING}:11-14 OrbitFilter.__init__: nothing is changed there"
+    assert f"left {left}" in words(result.stdout)
+    assert f"- Left: {left}.\n" in (root / DEVICE).read_text()
+    assert "`partially fixed`" in (root / DEVICE).read_text()
+
+
+def test_what_was_not_verified_is_not_counted_as_fixed(root: Path) -> None:
+    assert "1 ticket: 1 written, not verified." in fix(root, str(root / DEVICE), "--yes").stderr
+
+
+def test_a_literal_fix_that_is_left_is_told_as_one(root: Path) -> None:
+    result = fix(root, str(root / DEVICE), "--yes", "--literal", "--prove", "nowhere.py")
+    assert "codemod the ticket's own fix, not that of warn_on_device_migration" in words(result.stdout)
 
 
 def test_a_ticket_that_is_named_twice_is_fixed_once(root: Path) -> None:

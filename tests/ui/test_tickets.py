@@ -47,6 +47,33 @@ def test_a_ticket_is_shown_with_its_place_and_codemod(root: Path) -> None:
     assert "differs on purpose" in words
 
 
+def test_paths_are_shown_whole_and_tickets_are_counted(root: Path) -> None:
+    path = "/home/mira/" + "very/deep/" * 9 + "whitening.py:23-24"
+    (root / "long.md").write_text(f"# T\n\n**Severity:** High\n**File:** `{path}`\n\n## Panel\n\nKim: ENDORSE\n")
+    result = show(root, str(root / "long.md"), str(root / "docs/tickets"))
+    assert f" {path}\n" in result.stdout
+    assert "High (P1)\n" in result.stdout
+    assert "reviews   ENDORSE (Kim)\n" in result.stdout
+    assert result.stdout.endswith("\n4 tickets: 1 with a codemod, 1 without one, 2 resolved or rejected\n")
+
+
+def test_a_folder_without_files_is_told_of(root: Path) -> None:
+    (root / "nothing").mkdir()
+    result = show(root, str(root / "nothing"))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "there is no Markdown, JSON or SARIF below " in result.stderr
+
+
+def test_an_odd_name_of_a_file_does_not_reach_the_terminal(root: Path) -> None:
+    (root / "a\x1b[31m\n.md").touch()
+    assert "a\\x1b[31m\\x0a.md: error: holds no text" in show(root, str(root / "a\x1b[31m\n.md")).stderr
+
+
+def test_a_huge_title_does_not_fill_the_screen(root: Path) -> None:
+    (root / "huge.md").write_text(f"# {'a' * 9_000}\n\n**Severity:** P1\n**File:** `{'b/' * 4_000}a.py`\n")
+    assert len(show(root, str(root / "huge.md")).stdout) < 4_000
+
+
 def test_lines_fit_the_terminal(root: Path) -> None:
     result = show(root, str(root / "docs/tickets"))
     assert max(map(len, result.stdout.splitlines())) <= 100

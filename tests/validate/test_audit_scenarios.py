@@ -12,7 +12,8 @@ import torch
 
 from tests.validate.capturing import capture
 from tests.validate.in_process import opened
-from validate.audit import Audit, Conclusion, audit, judge
+from validate.audit import audit, judge
+from validate.audit_model import Audit, Conclusion
 from validate.launch import Died, Worker
 from validate.model import Outcome, Settings, ValidateError
 from validate.scenario import read_scenario

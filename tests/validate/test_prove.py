@@ -117,6 +117,20 @@ def test_two_deaths_decide_nothing(tmp_path: Path) -> None:
     assert verdict.after.outcome == Outcome("crash", "eager", "the process died (SIGSEGV)")
 
 
+LOADED = 'getattr(sys, "loaded", 0) or setattr(sys, "loaded", b"x" * 2**26)'
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is forgotten on Linux only")
+@pytest.mark.parametrize(("line", "is_worse"), [(LOADED, False), ('big = b"x" * 2**26', True)])
+def test_memory_that_is_taken_once_and_for_all_is_not_the_changes_own(
+    line: str, is_worse: bool, tmp_path: Path
+) -> None:
+    """As by `torch.compiler.cudagraph_mark_step_begin()`, which loads inductor when it is first called."""
+    verdict = prove_texts(tmp_path, PLAIN, with_line(line), CALLED, **QUICK)
+    told = {reason.name: reason.tendency for reason in verdict.reasons}
+    assert (told.get("memory") == "worse") == is_worse, verdict.sentence
+
+
 def test_what_the_system_kills_and_what_has_no_memory_is_told_as_such(tmp_path: Path) -> None:
     before = PLAIN + "\nos.kill(os.getpid(), signal.SIGKILL)\n"
     after = PLAIN + "\nraise MemoryError('no room')\n"

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from codemods.codemod import Unsure
 from codemods.module import Function, Module
-from codemods.scopes import COMPREHENSIONS
+from codemods.scopes import COMPREHENSIONS, DEFINITIONS
 from codemods.syntax.places import where
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 WAITS = (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)
 FRAMES = {"sys._getframe", "inspect.currentframe", "inspect.stack", "logging.Logger.findCaller"}
 FRAMES |= {"traceback.print_stack", "traceback.extract_stack", "traceback.format_stack"}

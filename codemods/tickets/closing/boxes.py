@@ -29,7 +29,7 @@ def why_ticked(check: CheckItem, measured: Measured) -> str:
     asked = [(pattern, show) for pattern, show in RULES if re.search(pattern, text, re.IGNORECASE)]
     for pattern, _ in asked:
         text = re.sub(pattern, " ", text, flags=re.IGNORECASE)
-    if not asked or re.search(r"[?%]", text) or not {*re.findall(r"[^\W_]\w*", text.casefold())} <= FILLER:
+    if not asked or re.search(r"[?%~:]", text) or not {*re.findall(r"[^\W_]\w*", text.casefold())} <= FILLER:
         return ""
     shown = [show(measured) for _, show in asked]
     return "; ".join(dict.fromkeys(shown)) if all(shown) else ""
@@ -75,7 +75,7 @@ RULES: tuple[tuple[str, Callable[[Measured], str]], ...] = (
     (rf"{NONE}\b(?:graph )?breaks?\b|TORCH_LOGS\W{{0,3}}[\w,+]*graph_breaks", no_breaks),
     (r"\b(?:under |with )?fullgraph ?= ?True\b", compiles_whole),
     (rf"{NONE}\brecompil(?:es?|ations?|ing)\b", no_recompiles),
-    (rf"{NONE}\b(?:host (?:reads?|syncs?)|device syncs?|synchroni[sz]ations?)\b", no_reads),
+    (rf"{NONE}\bhost (?:reads?|syncs?)\b", no_reads),
     (
         rf"{NONE}\b(?:functional|behaviou?ral|numerical) changes?\b|{NONE}\bchanges? (?:in|to|of) (?:the )?{VALUES}\b|"
         rf"\b(?:same|identical|equal|unchanged) {VALUES}\b|"

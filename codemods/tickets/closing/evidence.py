@@ -19,6 +19,7 @@ def evidence_lines(closing: Closing, ticked: Sequence[tuple[str, str]], *, with_
     yield f"- {one_line(closing.ticket)}, {closing.day.isoformat()}: {one_line(closing.what)}."
     if with_status:
         yield f"- **Status:** {closing.status}"
+    yield from (f"- Left: {one_line(each)}." for each in closing.left)
     for verdict in closing.measured.verdicts:
         ruling = verdict.ruling.value.capitalize()
         yield f"- {ruling} by {one_line(verdict.scenario.name)}: {one_line(verdict.sentence)}."
@@ -28,7 +29,14 @@ def evidence_lines(closing: Closing, ticked: Sequence[tuple[str, str]], *, with_
         yield "- Nothing was measured, so nothing was ticked."
     for text, why in ticked:
         yield f'- Ticked: "{one_line(text)}" ({one_line(why)}).'
-    yield f"- Run {closing.run} of the journal; `fullgraph undo {closing.run}` takes it back and reopens this ticket."
+    yield f"- {run_line(closing)}"
+
+
+def run_line(closing: Closing) -> str:
+    """How to take it back. A patch has no run."""
+    if not closing.run:
+        return "No run of the journal; `git apply -R` takes the patch back and reopens this ticket."
+    return f"Run {closing.run} of the journal; `fullgraph undo {closing.run}` takes it back and reopens this ticket."
 
 
 def measured_on(verdict: Verdict) -> str:

@@ -37,7 +37,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Closing:
-    """One ticket's new status, and what it rests on. `what` says in a line what was done, `run` is the journal's."""
+    """One ticket's new status, and what it rests on. `what` says in a line what was done, `left` what was not.
+
+    `run` is the journal's; in a patch there is none, and it is 0.
+    """
 
     ticket: str
     status: str
@@ -45,3 +48,4 @@ class Closing:
     measured: Measured
     day: date
     run: int
+    left: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from codemods.codemod import Codemod
 from codemods.model import Change, Finding
 from codemods.proving import is_exercised
 from codemods.tickets.closing.model import PARTLY, RESOLVED, UNVERIFIED, Measured
-from validate.judge import combined, is_idle
+from validate.judge import is_idle
 from validate.model import Ruling, Verdict
 
 SEEN = "allowed to change: "
@@ -64,10 +64,13 @@ def status_for(is_whole: bool, shown: Measured) -> str:
     return RESOLVED if shown.verdicts else UNVERIFIED
 
 
-def is_neutral(shown: Measured) -> bool:
-    """Whether the finding does not reproduce: everything that ran it says so, and what it is for was not seen."""
-    is_seen = shown.has_warned or shown.has_other_changes
-    return bool(shown.verdicts) and combined(shown.verdicts) is Ruling.NEUTRAL and not is_seen
+def why_not_neutral(shown: Measured, is_all: bool, left: Sequence[str]) -> str:
+    """Why a ticket cannot be closed as not reproduced although nothing got better, or nothing: then it can."""
+    if shown.has_warned or shown.has_other_changes:
+        return "what the ticket is about was seen to happen"
+    if not is_all:
+        return "not all of its findings were run"
+    return left[0] if left else ""
 
 
 def not_reproduced(shown: Measured) -> str:

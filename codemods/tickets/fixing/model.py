@@ -39,7 +39,11 @@ class Wish:
 
 @dataclass(frozen=True)
 class Handled:
-    """What became of one ticket. `status` is what its file says now, if that was changed; `error`: not by choice."""
+    """What became of one ticket. `status` is what its file says now, if that was changed; `error`: not by choice.
+
+    `left` says in a line each what is still to do; `before` and `after` are the files that were changed for it.
+    `is_literal`: it is about the ticket's own fix, not the codemod's.
+    """
 
     understood: Understood
     outcome: Outcome
@@ -48,8 +52,10 @@ class Handled:
     verdicts: tuple[Verdict, ...] = ()
     run: Run | None = None
     status: str = ""
+    left: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     error: str = ""
+    is_literal: bool = False
     before: Mapping[str, bytes | None] = field(default_factory=dict)
     after: Mapping[str, bytes | None] = field(default_factory=dict)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from codemods.model import Change, Finding, Span
 from codemods.rewrite.atomic import is_writable
-from codemods.tickets.close import NotClosed, close_ticket, status_in
+from codemods.tickets.close import NotClosed, close_ticket, state_in
 from codemods.tickets.closing.model import Closing
 from codemods.tickets.fixing.model import Filed
 
@@ -19,12 +20,14 @@ CLOSE = "close_ticket"
 class Signature:
     """Adds the closed ticket to a change, once its run has a number.
 
-    `status` is what the ticket's file says then, if that is something new; `notes` say why it is not edited.
+    `drafts` are files of tickets as a dry run would have left them by now. `status` is what the ticket's file says
+    then, if that is something new; `notes` say why it is not edited.
     """
 
     root: Path
     filed: Filed
     closing: Closing
+    drafts: Mapping[str, bytes] = field(default_factory=dict)
     status: str = ""
     notes: tuple[str, ...] = ()
 
@@ -32,43 +35,61 @@ class Signature:
         """The change with the ticket's file in it, or as it was, if that file is not to be edited."""
         path = self.filed.path
         try:
-            before, after = self.texts(run)
+            before, after = self.texts(run, change.after.get(path))
         except NotClosed as why:
             self.notes = (f"the ticket's file is not edited: {why}",)
             return change
-        now = status_in(path, after, self.closing.ticket)
-        self.status = now if now != self.filed.ticket.status else ""
+        now = state_in(path, after, self.closing.ticket)
+        self.status = now.status if now and now.status != self.filed.ticket.status else ""
         return replace(
             change,
-            before={**change.before, path: before},
+            before={path: before, **change.before},
             after={**change.after, path: after},
             applied=(*change.applied, self._finding()),
         )
 
-    def texts(self, run: int) -> tuple[bytes, bytes]:
-        """The ticket's file as it is and as it is to be, or NotClosed."""
+    def texts(self, run: int, current: bytes | None = None) -> tuple[bytes, bytes]:
+        """The ticket's file as it is and as it is to be, or NotClosed. `current` is what the run makes of it so far."""
         if self.filed.why_not:
             raise NotClosed(self.filed.why_not)
+        before = current or self.drafts.get(self.filed.path) or self._read()
+        self._check_unsettled(before)
+        return before, close_ticket(self.filed.path, before, replace(self.closing, run=run))
+
+    def _read(self) -> bytes:
         file = self.root / self.filed.path
         if file.is_symlink():
             raise NotClosed("it is a link")
         if not is_writable(file):
             raise NotClosed("it is not writable")
         try:
-            before = file.read_bytes()
+            return file.read_bytes()
         except OSError as error:
             raise NotClosed(str(error.strerror)) from error
-        return before, close_ticket(self.filed.path, before, replace(self.closing, run=run))
+
+    def _check_unsettled(self, raw: bytes) -> None:
+        """Raise if somebody else has settled the ticket since it was read."""
+        was = self.filed.ticket
+        now = state_in(self.filed.path, raw, was.id)
+        if now and now.is_resolved and not was.is_resolved:
+            raise NotClosed(f"somebody has settled it meanwhile ({now.why_resolved})")
 
     def _finding(self) -> Finding:
         """Undone with any finding of its run: what is not in its edits, a file gets back."""
-        field = self.filed.ticket.field("status")
-        line = field.where.first if field and field.where else 1
+        stated = self.filed.ticket.field("status")
+        line = stated.where.first if stated and stated.where else 1
         about = self.closing
         key = f"close:{self.filed.path}:{about.ticket}"
         return Finding(
             CLOSE, self.filed.path, Span(0, 0), about.ticket, about.status, line=line, key=key, ticket=about.ticket
         )
+
+
+def sign_all(signatures: Sequence[Signature], change: Change, run: int) -> Change:
+    """The change with the files of several tickets in it, which may be one file."""
+    for signature in signatures:
+        change = signature.sign(change, run)
+    return change
 
 
 def why_not_closed(signature: Signature) -> str:

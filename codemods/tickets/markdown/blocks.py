@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from codemods.model import Span
@@ -13,13 +14,23 @@ from codemods.tickets.limits import MARKDOWN_LINES
 from codemods.tickets.markdown.inline import label_of, label_starts
 from codemods.tickets.model import TicketError, Where
 from codemods.tickets.text import Lined
+from codemods.tickets.words import name_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 NESTING = 40
+ITALIC = re.compile(r"\s*([*_])(?![*_\s])(?P<inner>[^*_\n]+|[^*\n]+)\1\s*")
+JIRA = re.compile(
+    r"^(?P<lead>[ \t]*)\{(?:code(?::(?P<language>\w{1,20}))?[^}\n]{0,60}|noformat)\}[ \t]*$", re.MULTILINE
+)
 STARTS = re.compile(r"\r\n|\n|\r")
+SHORT = {"id", "severity", "revised severity", "status", "updated", "created", "file", "lines", "symbol", "assignee"}
+"""Fields that end with their line when prose follows."""
+
+PROSE = 5
+"""Words of a line from which on it is no part of a list of files or symbols."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,7 @@ def read_blocks(lined: Lined, skipped: int = 0) -> list[Block]:
         reason = f"{len(lined.starts):,} lines; more than {MARKDOWN_LINES:,} are not read as a ticket"
         raise TicketError(lined.source.path, reason)
     body = "\n" * skipped + lined.text[lined.starts[skipped] :] if skipped < len(lined.starts) else ""
+    body = JIRA.sub(lambda fence: f"{fence['lead']}```{fence['language'] or ''}", body) if "{" in body else body
     return [piece for block in from_tokens(lined, parser().parse(body)) for piece in split_labels(lined, block)]
 
 
@@ -108,16 +120,25 @@ def code_block(lined: Lined, token: Token) -> Block:
 
 
 def split_labels(lined: Lined, block: Block) -> Iterator[Block]:
-    """A paragraph of lines such as `**Priority:** P0` is one block for each of them."""
+    """A paragraph of lines such as `**Priority:** P0` is one block for each of them, and one for prose behind them."""
     if block.kind not in ("text", "item"):
         yield block
         return
+    if (whole := ITALIC.fullmatch(block.text)) and (label_of(whole["inner"]) or len(label_starts(whole["inner"])) > 1):
+        block = replace(block, text=whole["inner"])
     lines = block.text.split("\n")
-    begins = [number for number, line in enumerate(lines) if number == 0 or label_of(line)]
+    begins = [0, *(number for number, pair in enumerate(pairwise(lines), 1) if label_of(pair[1]) or is_prose(*pair))]
     for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True):
         place = lined.where(block.where.first + begin, block.where.first + end - 1)
         piece = replace(block, where=place, text="\n".join(lines[begin:end]))
         yield from split_line(lined, piece) if end - begin == 1 else (piece,)
+
+
+def is_prose(before: str, line: str) -> bool:
+    """Whether a line goes on with prose behind a short field: `**Lines:** 37-38`, and then a sentence."""
+    label = label_of(before)
+    is_short = label and not label.is_alone and name_of(label.text) in SHORT
+    return bool(is_short) and not before.rstrip().endswith((",", "(", "/")) and len(line.split()) >= PROSE
 
 
 def split_line(lined: Lined, block: Block) -> Iterator[Block]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from codemods.tickets.limits import INLINE
 from codemods.tickets.markdown.blocks import Block
 from codemods.tickets.markdown.inline import plain
 from codemods.tickets.markdown.sections import Section
@@ -37,6 +38,7 @@ TURN = re.compile(
     re.IGNORECASE,
 )
 LATER = {"after", "good", "fixed", "proposed", "new", "right", "instead"}
+FRAME = re.compile(r"""File "[^"\n]{1,300}", line \d|\bat \S{1,300}\.py:\d|\bTraceback\b|\(\S{1,300}\.py:\d""")
 SAID_LINES = re.compile(
     r"(?:#|//)\s*(?:.{0,60}\b)?(?:lines?\b|(?=L\d))[\s:]*(?P<lines>[~L\d][\dL,\s\u2013\u2014~and-]*)", re.IGNORECASE
 )
@@ -62,10 +64,19 @@ def read_code(lined: Lined, block: Block, section: Section, label: str) -> Itera
     if language in ("diff", "patch"):
         yield from sides_of(whole)
     elif language not in PYTHON:
-        frames = places_in(whole.text) if "Traceback" in whole.text else []
-        yield replace(whole, path=frames[-1].path, lines=frames[-1].lines) if frames else whole
+        yield framed(whole)
     else:
-        yield from (parsed(part) for part in turns(lined, whole))
+        yield from (part if part.snippet else framed(part) for part in map(parsed, turns(lined, whole)))
+
+
+def framed(block: CodeBlock) -> CodeBlock:
+    """A log or a traceback with the place that it names last, of the user's own code if there is any."""
+    if not FRAME.search(block.text[:INLINE]):
+        return block
+    frames = [place for place in places_in(block.text) if place.lines]
+    own = [place for place in frames if not re.search(r"site-packages|dist-packages|/lib/python|<", place.path)]
+    last = (own or frames)[-1:]
+    return replace(block, path=last[0].path, lines=last[0].lines[-1:]) if last else block
 
 
 def kind_of(language: str, section: Section, label: str) -> CodeKind:

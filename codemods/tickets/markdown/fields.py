@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from codemods.model import Span
 from codemods.tickets.markdown.blocks import Block
@@ -16,7 +17,9 @@ from codemods.tickets.words import name_of
 
 EMPTY = {"_no response_", "no response", "n/a", "na", "none", "-", "\u2014", "tbd", "?", "unknown"}
 CAPTIONS = {"value", "values", "content", "contents", "detail", "details", "data", "entry", "setting"}
-QUOTES = "`*_\"' \t"
+WRAPPED = re.compile(r"""(?P<quote>(?P<mark>[`*_"'])(?P=mark)*)(?P<inner>(?:(?!(?P=mark)).)*)(?P=quote)""")
+BAR = re.compile(r"(?<!\\)\|")
+HEADED = {"status", "severity", "revised severity", "verdict", "file", "lines"}
 ASIDE = {"review", "related"}
 LONGEST = 2_000
 
@@ -54,9 +57,18 @@ def read_fields(lined: Lined, section: Section) -> Iterator[Field]:
             yield from (field for block in blocks if (field := labelled(lined, block)))
 
 
+def held_by_heading(lined: Lined, section: Section) -> Field | None:
+    """`## Status: resolved`."""
+    is_plain = section.heading and 1 < section.level < LABELLED
+    field = labelled(lined, section.heading) if section.heading and is_plain else None
+    return field if field and field.name in HEADED and field.value else None
+
+
 def heading_field(lined: Lined, section: Section) -> Iterator[Field]:
-    """`### Severity` over a short text, or over a list with ticks, as forms write it."""
-    name = name_of(section.title) if section.heading else ""
+    """`### Severity` over a short text, or over a list with ticks, as forms write it; or a value in the heading."""
+    if held := held_by_heading(lined, section):
+        yield held
+    name = name_of(section.title) if section.heading and not section.is_title else ""
     if not name or not section.blocks:
         return
     ticked = [block for block in section.blocks if block.kind == "item" and is_ticked(block)]
@@ -101,8 +113,8 @@ def is_header(names: list[str], table: list[Block]) -> bool:
 
 def lying(lined: Lined, header: Block, row: Block) -> Record:
     record: Record = {}
-    for label, cell in zip(header.cells, row.cells, strict=False):
-        field = make_field(lined, row, plain(label), cell)
+    for label, cell, within in zip(header.cells, row.cells, cell_spans(lined, row), strict=False):
+        field = make_field(lined, row, plain(label), cell, within)
         record.setdefault(field.name or field.label, field)
     return record
 
@@ -112,7 +124,8 @@ def standing(lined: Lined, table: list[Block]) -> Record:
     record: Record = {}
     for row in table:
         if len(row.cells) >= 2 and name_of(plain(row.cells[0])) and not is_caption(row):
-            field = make_field(lined, row, plain(row.cells[0]), row.cells[1], after=row.cells[0])
+            within = cell_spans(lined, row)[1:2]
+            field = make_field(lined, row, plain(row.cells[0]), row.cells[1], *within)
             record.setdefault(field.name, field)
     return record
 
@@ -122,23 +135,42 @@ def is_caption(row: Block) -> bool:
     return row.is_header and plain(row.cells[1]).casefold() in CAPTIONS
 
 
-def make_field(lined: Lined, block: Block, label: str, raw: str, after: str = "") -> Field:
+def cell_spans(lined: Lined, row: Block) -> list[Span]:
+    """Where the cells of a row stand in the file, with the blanks around them."""
+    text, start = lined.text[row.where.span.start : row.where.span.end], row.where.span.start
+    bars = [found.start() for found in BAR.finditer(text)]
+    if not bars or text[: bars[0]].strip("> \t"):
+        bars.insert(0, -1)
+    if text[bars[-1] + 1 :].strip():
+        bars.append(len(text))
+    return [Span(start + begin + 1, start + end) for begin, end in pairwise(bars)]
+
+
+def make_field(lined: Lined, block: Block, label: str, raw: str, within: Span | None = None) -> Field:
     value = plain(raw)
     value = "" if value.casefold() in EMPTY else value[:LONGEST]
-    span = find_value(lined, block, raw, after)
+    span = value_in(lined, within) if within else find_value(lined, block, raw)
     return Field(name_of(label), label, value, raw, block.where, span)
 
 
-def find_value(lined: Lined, block: Block, raw: str, after: str) -> Span | None:
-    """The characters of a value in the file, without quotes. Of an empty cell: where one would write."""
-    start, end = block.where.span.start, block.where.span.end
-    core = raw.strip(QUOTES)
-    begin = start
-    if after and (at := lined.text.find(after, start, end)) >= 0:
-        begin = at + len(after)
-    if core and "\n" not in core:
-        at = lined.text.rfind(core, begin, end) if not after else lined.text.find(core, begin, end)
-        return Span(at, at + len(core)) if at >= 0 else None
-    bar = lined.text.find("|", begin, end) if after and not core else -1
-    at = bar + 1 + lined.text.startswith("| ", bar)
-    return Span(at, at) if bar >= 0 and at <= end else None
+def value_in(lined: Lined, cell: Span) -> Span:
+    """The characters of a cell's value, without quotes. Of an empty cell: where one would write."""
+    text = lined.text[cell.start : cell.end]
+    core = unwrapped(text)
+    at = cell.start + (text.find(core) if core else text.startswith(" "))
+    return Span(at, at + len(core))
+
+
+def find_value(lined: Lined, block: Block, raw: str) -> Span | None:
+    """The characters of a value behind its label, without quotes."""
+    core = unwrapped(raw)
+    at = lined.text.rfind(core, block.where.span.start, block.where.span.end)
+    return Span(at, at + len(core)) if core and "\n" not in core and at >= 0 else None
+
+
+def unwrapped(raw: str) -> str:
+    """A value without blanks and the quotes around all of it."""
+    text = raw.strip()
+    while len(text) <= LONGEST and (found := WRAPPED.fullmatch(text)):
+        text = found["inner"].strip()
+    return text

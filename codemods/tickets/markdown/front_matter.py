@@ -1,4 +1,4 @@
-"""The simple keys of a front matter: `key: value`, lists, quotes. Whatever else YAML can do is passed over."""
+"""The simple keys of a front matter, YAML's or TOML's: `key: value`, lists, quotes, one key inside another."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from codemods.tickets.text import Lined, repair
 from codemods.tickets.words import name_of
 
 KEY = re.compile(r"(?P<key>[A-Za-z][\w .-]{0,60}?)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*$")
+INNER = re.compile(r"[ \t]+(?:-[ \t]+)?(?P<key>[A-Za-z][\w .-]{0,60}?)[ \t]*:[ \t]+(?P<value>[^ \t].*?)[ \t]*$")
+ASSIGNED = re.compile(r"(?P<key>[A-Za-z][\w.-]{0,60})[ \t]*=[ \t]*(?P<value>.*?)[ \t]*$")
+BLOCKS = ("|", ">", "|-", ">-")
 ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*$")
 COMMENT = re.compile(r"\s+#.*$")
 LONGEST = 500
@@ -17,25 +20,33 @@ LONGEST = 500
 
 def read_front_matter(lined: Lined) -> tuple[list[Field], int]:
     """The fields, and how many lines the front matter takes: none if the document does not begin with one."""
-    end = closing_line(lined)
+    key = ASSIGNED if lined.line(1).rstrip() == "+++" else KEY
+    end = closing_line(lined, key)
     fields: list[Field] = []
     for number in range(2, end):
         line = lined.line(number)
-        if found := KEY.match(line):
+        if found := key.match(line) or inner_key(line, fields):
             fields.append(field_at(lined, number, found))
         elif fields and (item := ITEM.match(line)):
             fields[-1] = with_item(fields[-1], unquote(item.group("value")))
-        elif fields and line[:1] in (" ", "\t") and fields[-1].raw in ("|", ">", "|-", ">-", ""):
+        elif fields and line[:1] in (" ", "\t") and fields[-1].raw in (*BLOCKS, ""):
             fields[-1] = with_item(fields[-1], line.strip(), " ")
     return fields, end
 
 
-def closing_line(lined: Lined) -> int:
+def inner_key(line: str, fields: list[Field]) -> re.Match[str] | None:
+    """`  verdict: reject`, if it is a field of its own and no part of a longer text."""
+    found = INNER.match(line) if fields and fields[-1].raw not in BLOCKS else None
+    return found if found and name_of(found["key"]) else None
+
+
+def closing_line(lined: Lined, key: re.Pattern[str]) -> int:
     """The line that ends the front matter, or 0. A rule between blank lines begins none."""
-    if lined.line(1).rstrip() != "---" or len(lined.starts) < 3 or not KEY.match(lined.line(2)):
+    opening = lined.line(1).rstrip()
+    if opening not in ("---", "+++") or len(lined.starts) < 3 or not key.match(lined.line(2)):
         return 0
     lines = range(2, min(len(lined.starts), LONGEST) + 1)
-    return next((number for number in lines if lined.line(number).rstrip() in ("---", "...")), 0)
+    return next((number for number in lines if lined.line(number).rstrip() in (opening, "...")), 0)
 
 
 def field_at(lined: Lined, number: int, found: re.Match[str]) -> Field:
@@ -44,7 +55,7 @@ def field_at(lined: Lined, number: int, found: re.Match[str]) -> Field:
     begin = lined.starts[number - 1] + (found.start("value") if raw else found.end())
     at = begin + raw.find(value)
     key = found.group("key")
-    shown = "" if value in ("|", ">", "|-", ">-") else list_of(value)
+    shown = "" if value in BLOCKS else list_of(value)
     return Field(name_of(key), key, repair(shown), value, lined.where(number, number), Span(at, at + len(value)))
 
 

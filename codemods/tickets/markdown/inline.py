@@ -19,7 +19,12 @@ BOLD = re.compile(
 )
 PLAIN = re.compile(r"\s*(?P<label>[A-Za-z][\w /()'-]{1,40}?)[ \t]*:(?:[ \t]+|$)")
 BOX = re.compile(r"\s*(?:\[(?P<mark>[ xX\u2713\u2714-]?)\](?=\s|$)|(?P<sign>[\u2610\u2611\u2612]))\s*")
-FURTHER = re.compile(r"(?<=[\s|;,\u00b7\u2022])(?:\*\*|__)(?=[A-Z])")
+FURTHER = re.compile(
+    r"[|\u00b7\u2022;,]?\s*(?<=[\s|;,\u00b7\u2022])(?=(?:\*\*|__)[A-Z][^*_\n]{1,40}(?::\s*(?:\*\*|__)|(?:\*\*|__):))"
+)
+BARS = {"|", "\u00b7", "\u2022"}
+UNKNOWN = re.compile(r"[A-Z][\w /()'-]{1,40}?:\s")
+BEHIND = re.compile(r"[|;,\u00b7\u2022]\s+(?=[A-Z][\w /()'-]{1,40}?:\s)")
 LONGEST = 1_000
 TICKS = set("xX\u2713\u2714\u2611\u2612")
 
@@ -84,12 +89,20 @@ def label_of(line: str) -> Label | None:
 
 
 def label_starts(line: str) -> list[int]:
-    """Where the known bold labels of a line begin, if it begins with one; else only its beginning."""
+    """Where the labels of a line begin, bold or all of them plain, if it begins with one; else only its beginning."""
     first = label_of(line)
-    if not first or not first.is_bold or len(line) > LONGEST:
+    if len(line) > LONGEST or (first and not (first.is_bold or name_of(first.text))):
         return [0]
-    later = (found.start() for found in FURTHER.finditer(line, first.end))
-    return [0, *(start for start in later if (label := label_of(line[start:])) and name_of(label.text))]
+    pattern = FURTHER if first and first.is_bold else BEHIND
+    cuts = [found.end() for found in pattern.finditer(line, first.end if first else 0) if is_label(line, found)]
+    is_row = first or (UNKNOWN.match(line) and any(label_of(line[cut:]) for cut in cuts))
+    return sorted({0, *cuts}) if is_row else [0]
+
+
+def is_label(line: str, found: re.Match[str]) -> bool:
+    """Whether a label begins behind a match: a known one, or any behind a bar or a dot."""
+    label = label_of(line[found.end() :])
+    return found.group().strip() in BARS or bool(label and name_of(label.text))
 
 
 def box_of(text: str) -> tuple[bool, int, int] | None:

@@ -12,13 +12,11 @@ from codemods.tickets.markdown.inline import read_inline
 from codemods.tickets.markdown.plan import Issue
 from codemods.tickets.markdown.sections import LABELLED, Section
 from codemods.tickets.model import CodeBlock, Field, Lines, Place
-from codemods.tickets.parts.references import is_same, lines_in, merge, places_in, symbols_in, without_files
+from codemods.tickets.parts.references import SEVERAL, is_same, lines_in, merge, places_in, symbols_in, without_files
 from codemods.tickets.text import Lined
 
 TOLD = {"problem", "summary", ""}
-LINES = re.compile(
-    r"\blines?\s+(?P<lines>~?L?\d[\d\s,\u2013\u2014~and-]*)|\((?P<short>L\d+(?:-L?\d+)?)\)", re.IGNORECASE
-)
+LINES = re.compile(rf"\blines?(?:\(s\))?:?\s+(?P<lines>{SEVERAL})|\((?P<short>L\d+(?:-L?\d+)?)\)", re.IGNORECASE)
 
 
 def places_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codemods.tickets.markdown.fields import near_fields
+from codemods.tickets.markdown.fields import held_by_heading, near_fields
 from codemods.tickets.markdown.sections import LABELLED, Section
 from codemods.tickets.text import Lined
 from codemods.tickets.words import CODED, ISSUE, LEVEL, name_of, unmarked
@@ -45,7 +45,8 @@ def collect(lined: Lined, section: Section, around: tuple[Section, ...]) -> list
 
 def is_issue(lined: Lined, section: Section) -> bool:
     """Whether a heading has fields of a ticket right below it, or is numbered as an issue and has anything below it."""
-    if section.own_part or name_of(section.title):
+    held = held_by_heading(lined, section)
+    if section.own_part or (name_of(section.title) and not section.is_title) or (held and held.name != "file"):
         return False
     if any(field.name in TELLING and field.value for field in near_fields(lined, section)):
         return True

@@ -11,9 +11,9 @@ from codemods.tickets.markdown.blocks import Block
 from codemods.tickets.markdown.fields import Record, labelled, own_fields, records
 from codemods.tickets.markdown.inline import box_of, plain
 from codemods.tickets.markdown.sections import Section
-from codemods.tickets.model import Review
+from codemods.tickets.model import Field, Review
 from codemods.tickets.parts.severity import changed_level, level_of
-from codemods.tickets.parts.verdicts import stated_verdict, verdict_in
+from codemods.tickets.parts.verdicts import stated_verdict, told_rejection, verdict_in
 from codemods.tickets.text import Lined
 from codemods.tickets.words import name_of, part_of
 
@@ -21,6 +21,7 @@ WHO = re.compile(
     r"\((?P<paren>[^()]{2,60})\)|(?:\s-\s|[\u2013\u2014:])\s*(?P<dash>[^()\u2013\u2014:]{2,60})$|\bby\s+(?P<by>.{2,60})$"
 )
 SPEAKER = re.compile(r"[\s>*_`\-]*(?P<who>@?[A-Za-z][\w. \-]{1,40}?)\s*(?:\([^()]{1,40}\))?\s*[:\u2013\u2014]")
+SIGNED = re.compile(r"\breview(?:ed[- ]by|er)\s*:?\s*(?P<who>@?[A-Z][\w.]{1,30}(?: [A-Z][\w.]{1,30})?)", re.IGNORECASE)
 AFTER = re.compile(r"[*_`\s]*\((?P<who>[^()]{2,40})\)")
 QUIET = {"problem", "fix", "summary", "verification", "category", "location", "metadata"}
 """Parts in which only a field can be a verdict: there `not a bug` may be part of the story."""
@@ -33,12 +34,24 @@ def reviews_of(lined: Lined, section: Section) -> Iterator[Review]:
         tables = [record for record in table_records(lined, inner) if "verdict" in record]
         if len(tables) > 1:
             yield from (from_record(record, "") for record in tables)
-        elif "verdict" in fields and fields["verdict"].value:
+        elif "verdict" in fields and fields["verdict"].value and name_of(inner.title) != "verdict":
             yield from_section(inner, fields)
         elif inner.part not in QUIET:
             yield from from_prose(lined, inner)
-        elif inner.part == "fix":
+        else:
             yield from refusals(inner)
+
+
+def stated_ahead(front: list[Field]) -> Iterator[Review]:
+    """The verdicts of a front matter: each with the last reviewer named before it, else the next one."""
+    reviewers = [field for field in front if field.name == "reviewer" and field.value]
+    for number, field in enumerate(front):
+        if field.name == "verdict" and field.value:
+            before = [who for who in reviewers if who in front[:number]]
+            who = next(reversed(before), reviewers[0] if reviewers else None)
+            yield from_record({"verdict": field, "reviewer": who} if who else {"verdict": field}, "")
+        elif field.name in ("", "reviewer") and (word := told_rejection(field.value)):
+            yield Review(word, is_rejecting=True, text=field.value, where=field.where)
 
 
 def table_records(lined: Lined, section: Section) -> Iterator[Record]:
@@ -81,12 +94,14 @@ def from_prose(lined: Lined, section: Section) -> Iterator[Review]:
 
 
 def refusals(section: Section) -> Iterator[Review]:
-    """`None: this is not a bug` where the fix should stand."""
-    for block in section.blocks[:1]:
-        text = plain(block.text)[:60]
-        found = verdict_in(text, is_review=False)
-        if found and found[1]:
-            yield Review(*found[:1], is_rejecting=True, text=text, where=block.where)
+    """`None: this is not a bug` where the fix should stand, and a reviewer's line at the end of any part."""
+    for number, block in enumerate(section.blocks):
+        text = plain(block.text) if block.kind in ("text", "item") else ""
+        found = verdict_in(text[:60], is_review=False) if section.part == "fix" and number == 0 else None
+        if (found and found[1]) or (found := (told_rejection(text), True))[0]:
+            signed = SIGNED.search(text)
+            who = signed.group("who").strip() if signed else ""
+            yield Review(found[0], who, is_rejecting=True, text=text[:TEXT], where=block.where)
 
 
 def is_said(lined: Lined, block: Block, *, is_review: bool) -> bool:

@@ -14,7 +14,7 @@ from codemods.tickets.words import name_of, part_of
 LABELLED = 7
 """The level of a section that a bold label opens, below all headings."""
 
-SIGNED = re.compile(r"Run \d+ of the journal; `fullgraph undo \d+`")
+SIGNED = re.compile(r"Run \d+ of the journal; `fullgraph undo \d+`|No run of the journal; `git apply -R`")
 """How evidence of what was done about a ticket ends: its section is not one about the problem."""
 
 PROSE = {"problem", "fix", "verification", "category", "review"}
@@ -22,7 +22,10 @@ PROSE = {"problem", "fix", "verification", "category", "review"}
 
 @dataclass(eq=False)
 class Section:
-    """A heading with what stands below it. `part` is its own, or that of the nearest section around it that has one."""
+    """A heading with what stands below it. `part` is its own, or that of the nearest section around it that has one.
+
+    `is_title`: the document's own title, which labels nothing whatever it says.
+    """
 
     title: str
     level: int
@@ -31,6 +34,7 @@ class Section:
     children: list[Section] = field(default_factory=list)
     heading: Block | None = None
     own_part: str = ""
+    is_title: bool = False
     fields: tuple[Field, ...] | None = None
     """Its own fields, once they have been read."""
 
@@ -75,8 +79,9 @@ def opened_by(block: Block, opened: list[Section]) -> tuple[Section | None, Bloc
     """The section that a block opens, if any, and what of the block belongs into it."""
     if block.kind == "heading":
         title = plain(block.text)
-        part = part_of(title) if block.level > 1 or len(opened) > 1 or has_sections(opened) else ""
-        return Section(title, block.level, own_part=part, heading=block), None
+        is_title = block.level == 1 and not has_sections(opened)
+        part = "" if is_title else part_of(title)
+        return Section(title, block.level, own_part=part, heading=block, is_title=is_title), None
     label = label_of(block.text) if block.kind in ("text", "item") else None
     part = part_of(label.text) if label else ""
     if not label or part not in PROSE or (name_of(label.text) and not label.is_alone):

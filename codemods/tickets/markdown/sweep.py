@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import PurePosixPath
 
 from codemods.tickets.markdown.fields import Record, records
 from codemods.tickets.markdown.inline import read_inline
 from codemods.tickets.markdown.placing import attribute, from_fields, loose_lines, symbols_of
 from codemods.tickets.markdown.sections import Section
-from codemods.tickets.model import Place, Severity, Ticket
+from codemods.tickets.model import Place, Review, Severity, Ticket
 from codemods.tickets.parts.references import identifiers, merge
 from codemods.tickets.parts.severity import level_of
 from codemods.tickets.parts.status import is_settled
+from codemods.tickets.parts.verdicts import stated_verdict
 from codemods.tickets.text import Lined
+from codemods.tickets.words import part_of
 
 TELLING = {"file", "symbol", "lines"}
 NAMING = {"id", "severity", "title", "summary"}
+COUNTS = {"#", "No", "No.", "Nr", "Nr."}
 
 
 def swept(lined: Lined, document: Section) -> list[Ticket]:
@@ -32,18 +36,35 @@ def swept(lined: Lined, document: Section) -> list[Ticket]:
 
 def is_finding(record: Record) -> bool:
     named = {name for name, field in record.items() if field.value}
-    return bool(named & TELLING) and len(named & NAMING) > 1
+    return bool(named & TELLING) and len(named & NAMING) + bool(told(record, "problem")) > 1
+
+
+def told(record: Record, part: str) -> str:
+    """The cell under a heading that is the name of a part: `Finding`, `Suggestion`."""
+    cells = (field.value for field in record.values() if not field.name and part_of(field.label) == part)
+    return next(filter(None, cells), "")
+
+
+def named(lined: Lined, record: Record, number: int) -> str:
+    """The id of a row; a bare number belongs to the file."""
+    stated = record["id"].value if "id" in record else ""
+    counted = stated or next((field.value for field in record.values() if field.label in COUNTS), "")
+    bare = counted.strip("#. ")
+    stem = PurePosixPath(lined.source.path.replace("\\", "/")).stem
+    return f"{stem}#{bare or number}" if bare.isdigit() or not bare else counted
 
 
 def read_row(lined: Lined, record: Record, section: Section, number: int) -> Ticket:
     values = {name: field.value for name, field in record.items()}
     fields = list(record.values())
-    title = values.get("title") or values.get("summary") or values.get("id", "")
+    loose = next((field.value for field in fields if not field.name and len(field.value) > 20), "")
+    problem = told(record, "problem") or loose
+    title = values.get("title") or values.get("summary") or told(record, "problem") or values.get("id") or loose
     status = values.get("status", "")
-    problem = next((field.value for field in fields if not field.name and len(field.value) > 20), "")
+    verdict, is_rejecting = stated_verdict(values.get("verdict", ""))
     return Ticket(
         source=lined.source.path,
-        id=values.get("id") or f"row {number}",
+        id=named(lined, record, number),
         title=title,
         severity=Severity(values.get("severity", ""), level_of(values.get("severity", ""))),
         status=status,
@@ -54,6 +75,8 @@ def read_row(lined: Lined, record: Record, section: Section, number: int) -> Tic
         mentions=tuple(dict.fromkeys(name for field in fields for name in identifiers(read_inline(field.raw).codes))),
         summary=values.get("summary", ""),
         problem=problem,
+        fix=told(record, "fix"),
+        reviews=(Review(verdict, values.get("reviewer", ""), is_rejecting, where=fields[0].where),) if verdict else (),
         fields=tuple(fields),
         heading=(section.title,) if section.title else (),
         where=fields[0].where,

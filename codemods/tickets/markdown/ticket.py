@@ -14,18 +14,27 @@ from codemods.tickets.markdown.code import code_of
 from codemods.tickets.markdown.fields import fields_of, labelled, near_fields
 from codemods.tickets.markdown.front_matter import read_front_matter
 from codemods.tickets.markdown.inline import box_of, label_of, plain, read_inline
+from codemods.tickets.markdown.listed import listed
 from codemods.tickets.markdown.placing import places_of
 from codemods.tickets.markdown.plan import Issue, issues_in
-from codemods.tickets.markdown.reviews import reviews_of
+from codemods.tickets.markdown.reviews import reviews_of, stated_ahead
 from codemods.tickets.markdown.sections import Section, build_sections
 from codemods.tickets.markdown.sweep import swept
 from codemods.tickets.model import Field, NoTicketError, Review, Severity, Ticket, TicketError
 from codemods.tickets.parts.references import identifiers
 from codemods.tickets.parts.severity import level_of
-from codemods.tickets.parts.status import is_marked_done, is_settled, settled_by_folder
+from codemods.tickets.parts.status import (
+    is_done_on,
+    is_marked_done,
+    is_settled,
+    is_settled_group,
+    is_told_done,
+    settled_by_folder,
+)
 from codemods.tickets.text import Lined
 from codemods.tickets.words import CODED, ISSUE, NUMBERED, bare_title, is_known, name_of, unmarked
 
+RESOLUTION = re.compile(r"\W*(?:resolution|outcome|closure|closing note|update|status update)\b", re.IGNORECASE)
 CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.\w+)*)\(\)")
 
 
@@ -37,6 +46,9 @@ def read_markdown(lined: Lined) -> list[Ticket]:
     issues = issues_in(lined, document)
     if len(issues) == 1 and (rows := swept(lined, document)):
         return rows[:ISSUES]
+    is_one = first_of([*front, *fields_of(lined, document)], "severity") is not None
+    if len(issues) == 1 and not is_one and (items := listed(document)):
+        issues = items
     if len(issues) > ISSUES:
         raise TicketError(path, f"{len(issues):,} issues; more than {ISSUES:,} are not read from one file")
     tickets = [read_issue(lined, issue, front) for issue in issues]
@@ -54,7 +66,7 @@ def read_issue(lined: Lined, issue: Issue, front: list[Field]) -> Ticket:
     own = list(fields_of(lined, section))
     inherited = [*(field for outer in reversed(around) for field in outer_fields(lined, outer)), *front]
     fields = own if around else [*front, *own]
-    reviews = tuple(reviews_of(lined, section))
+    reviews = (*([] if around else stated_ahead(front)), *reviews_of(lined, section))
     code = tuple(code_of(lined, section))
     title = title_of(issue, fields, lined)
     status, settled = status_of(lined, issue, fields, inherited)
@@ -95,8 +107,11 @@ def headed(issue: Issue) -> str:
     """The heading of an issue; of a whole document its first one that is no part."""
     if issue.around:
         return issue.section.title
-    titles = (child.title for child in issue.section.children if child.heading and not child.own_part)
-    return next((title for title in titles if not name_of(title)), "")
+    sections = [child for child in issue.section.children if child.heading and not child.own_part]
+    titled = (child for child in sections if child.is_title or not (name_of(child.title) or label_of(child.title)))
+    first = next(titled, None)
+    is_one_of_many = first and first.level > 2 and sum(each.level == first.level for each in sections) > 2
+    return first.title if first and not is_one_of_many else ""
 
 
 def title_of(issue: Issue, fields: list[Field], lined: Lined) -> str:
@@ -157,9 +172,26 @@ def status_of(lined: Lined, issue: Issue, fields: list[Field], inherited: list[F
     if folder := settled_by_folder(lined.source.path):
         return status, f"in the folder {folder}/"
     title = headed(issue)
-    if is_marked_done(title) or (title.startswith("~~") and title.rstrip().endswith("~~")):
+    if title.startswith("[x]"):
+        return status, "its box is ticked"
+    is_struck = title.startswith("~~") and title.rstrip().endswith("~~")
+    if is_struck or is_marked_done(title) or is_settled_group(bare_title(title)):
         return status, "its heading says so"
-    return status, ""
+    if outer := next((each.title for each in issue.around if is_settled_group(each.title)), ""):
+        return status, f"under the heading {outer}"
+    return status, told_resolution(issue, fields)
+
+
+def told_resolution(issue: Issue, fields: list[Field]) -> str:
+    """What says that a ticket is settled though its status does not: `Fixed in: 12ab`, a section on its resolution."""
+    if (done := first_of(fields, "resolved on")) and is_done_on(done.value):
+        return f"{done.label}: {done.value}"
+    for inner in issue.section.walk():
+        if RESOLUTION.match(inner.title) and inner.blocks and inner.blocks[0].kind in ("text", "item"):
+            text = plain(inner.blocks[0].text)
+            if is_told_done(text):
+                return f"{inner.title}: {text.partition(chr(10))[0][:80]}"
+    return ""
 
 
 def category_of(section: Section, fields: list[Field]) -> list[str]:
@@ -194,7 +226,7 @@ def text_of(lined: Lined, section: Section, part: str) -> str:
 
 
 def spoken(lined: Lined, section: Section) -> Iterator[Block]:
-    if name_of(section.title) and section.part not in ("problem", "fix", "summary"):
+    if name_of(section.title) and not section.is_title and section.part not in ("problem", "fix", "summary"):
         return
     for block in section.blocks:
         field = labelled(lined, block) if block.kind in ("text", "item") else None

@@ -29,6 +29,8 @@ class Bracket:
 
 def fill_holes(code: str) -> tuple[str, list[Hole]]:
     """The code with the holes that would not parse filled, position by position; and these holes."""
+    if "..." not in code:
+        return code, []
     holes = [hole for hole in find_holes(code) if hole]
     text = code
     for hole in holes:

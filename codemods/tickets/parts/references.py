@@ -24,6 +24,8 @@ TAIL = re.compile(
     r")?",
     re.IGNORECASE,
 )
+SEVERAL = rf"[~\u2248]?{ONE}(?:\s?(?:,|and|&|,\s?and)\s?[~\u2248]?{ONE}(?=[\s,;.)`:]|$))*"
+IN_BRACKETS = re.compile(rf"[`\"']?\s*\((?P<lines>{SEVERAL})\)", re.IGNORECASE)
 NO_PATH = r"\s`'\"()<>\[\]{},;:|*#?!="
 WORD = rf"(?<![^{NO_PATH}])(?:[A-Za-z]:[\\/])?[^{NO_PATH}]{{1,300}}"
 CODE_FILE = re.compile(WORD + r"?\.(?:pyi?|ipynb)(?![\w/\\-]|\.\w)")
@@ -66,7 +68,8 @@ def places_in(text: str, *, is_field: bool = False) -> list[Place]:
     found = [(match.start(), linked(match)) for match in LINK.finditer(text)]
     text = URL.sub(lambda match: " " * len(match.group()), text)
     pattern = ANY_FILE if is_field else CODE_FILE
-    found += [(match.start(), named(text, match)) for match in pattern.finditer(text) if is_path(match.group())]
+    named_here = (match for match in pattern.finditer(text) if is_path(match.group()))
+    found += [(match.start(), named(text, match, is_field=is_field)) for match in named_here]
     return merge(place for _, place in sorted(found, key=lambda pair: pair[0])[:RANGES])
 
 
@@ -82,10 +85,13 @@ def linked(match: re.Match[str]) -> Place:
     return Place(unquote(match.group("path")), ranges)
 
 
-def named(text: str, match: re.Match[str]) -> Place:
+def named(text: str, match: re.Match[str], *, is_field: bool = False) -> Place:
+    """A file with the lines behind it. `a.py (3-5, 9)` names lines in a field; in prose it may count something."""
     tail = TAIL.match(text, match.end())
     groups = tail.groupdict() if tail else {}
+    bracket = IN_BRACKETS.match(text, match.end()) if is_field else None
     ranges = lines_in(groups.get("colon") or groups.get("hash") or groups.get("words") or "")
+    ranges = ranges or lines_in(bracket.group("lines") if bracket else "")
     node = (groups.get("node") or "").replace("::", ".").rstrip(".:")
     return Place(match.group().removeprefix("./").rstrip("."), ranges, (node,) if node else ())
 

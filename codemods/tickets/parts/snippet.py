@@ -45,10 +45,11 @@ def parse_snippet(code: str) -> Snippet | None:
     text, marks = fill_holes(mark_rests(dedent(without_prompts(code))))
     for before, after in WRAPPERS:
         whole = before + text.rstrip() + after
-        if parses(whole):
+        if tree := parsed(whole):
             shifted = tuple(Hole(shift(hole.span, len(before)), hole.kind) for hole in marks)
             holes = sorted(
-                {*shifted, *written_holes(whole, shifted, len(before), len(before + text.rstrip()))}, key=by_start
+                {*shifted, *written_holes(whole, tree, shifted, (len(before), len(before + text.rstrip())))},
+                key=by_start,
             )
             return Snippet(whole, tuple(holes), before.count("\n"))
     return None
@@ -62,14 +63,15 @@ def shift(span: Span, by: int) -> Span:
     return Span(span.start + by, span.end + by)
 
 
-def parses(text: str) -> bool:
+def parsed(text: str) -> ast.Module | None:
+    """The tree of a text that is Python and holds any code."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return bool(tree.body)
+        return None
+    return tree if tree.body else None
 
 
 def is_too_deep(code: str) -> bool:
@@ -132,12 +134,16 @@ def has_body(lines: list[str], number: int, indent: int) -> bool:
     return False
 
 
-def written_holes(text: str, known: tuple[Hole, ...], begin: int, end: int) -> Iterator[Hole]:
+def written_holes(text: str, tree: ast.Module, known: tuple[Hole, ...], own: tuple[int, int]) -> Iterator[Hole]:
     """The ellipses that are Python as they stand: `...` as a statement, an argument or any other expression."""
+    begin, end = own
     starts = line_starts(text)
-    taken = [hole.span for hole in known]
-    for parent in ast.walk(ast.parse(text)):
+    taken = {hole.span for hole in known}
+    rest: list[ast.AST] = [tree] if "..." in text[begin:end] else []
+    while rest:
+        parent = rest.pop()
         for node in ast.iter_child_nodes(parent):
+            rest.append(node)
             if isinstance(node, ast.Constant) and node.value is ...:
                 span = Span(offset(text, starts, node.lineno, node.col_offset), 0)
                 span = Span(span.start, span.start + 3)

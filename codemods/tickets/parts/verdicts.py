@@ -12,11 +12,15 @@ REJECTING = REFUSED + (
     r"|reject(?:ed|s|ion)?|disagree[ds]?|invalid|not (?:really |actually )?a (?:real )?bug|not an issue|"
     r"false[ -]positive|won'?t[ -]?fix|will not fix|work(?:s|ing)? as (?:intended|designed)|nack|dismiss(?:ed)?|"
     r"den(?:y|ied)|decline[ds]?|not reproducible|cannot reproduce|no action(?: needed| required)?|refuted?|"
-    r"do not (?:fix|merge|implement)|by design"
+    r"do not (?:fix|merge|implement)|by design|\U0001f44e|^[-\u2212]1|"
+    r"clos(?:ed|ing) as (?:not planned|won'?t[ -]?fix|invalid|duplicate|by design|not a bug)|"
+    r"decided not to (?:do|fix|change|implement)|(?-i:OBJECT)|objected|objection|opposed?|false[ -]alarm|"
+    r"no (?:change|fix)(?: is)? (?:needed|required|necessary)|none needed|not (?:a|an) (?:real )?(?:issue|problem)|"
+    r"clos(?:e|ing) (?:this|it) as \w+"
 )
 SUPPORTING = (
     r"endorse[ds]?(?:ment)?|approve[ds]?|agree[ds]?|confirm(?:ed|s)?|accept(?:ed|s)?|valid|lgtm|concur[s]?|support(?:ed|s)?|"
-    r"ack|\+1|ship it|true positive|reproduced|verified|uphold|upheld"
+    r"ack|\+1|\U0001f44d|ship it|true positive|reproduced|verified|uphold|upheld"
 )
 UNDECIDED = (
     r"modify|modified|amend(?:ed)?|downgrade[ds]?|upgrade[ds]?|escalate[ds]?|partial(?:ly)?|needs? (?:work|changes|"
@@ -31,13 +35,25 @@ LOUD = re.compile(
     r"FALSE POSITIVE|WORKS AS INTENDED|MODIFY|DOWNGRADED?|ABSTAIN)(?![\w-])"
 )
 PHRASE = re.compile(
-    r"\b(?:not (?:really |actually )?a (?:real )?bug|false positive|won't fix|wontfix|works? as (?:intended|designed)|"
+    r"\b(?:clos(?:ed|ing) as (?:not planned|won'?t[ -]?fix|invalid|duplicate|by design|not a bug)|"
+    r"decided not to (?:do|fix|change|implement)|false alarm|none needed|"
+    r"no (?:change|fix)(?: is)? (?:needed|required|necessary)|"
+    r"not (?:really |actually )?a (?:real )?bug|false positive|won't fix|wontfix|works? as (?:intended|designed)|"
     r"working as (?:intended|designed))\b",
     re.IGNORECASE,
 )
 REFUSES = re.compile(
-    r"(?<![\w-])(?:reject(?:ed|s|ing|ion)?|nack|disagree[ds]?(?! (?:with|on|about) the (?:severity|priority|word))|"
+    r"(?<![\w-])(?:reject(?:ed|s|ing|ion)?|nack|clos(?:e|ing) (?:this|it) as (?:not|won't|wontfix|invalid|by)\b|"
+    r"(?:don't|do not) think (?:that )?(?:this|it) is an? (?:real |actual )?(?:issue|bug|problem)|"
+    r"disagree[ds]?(?! (?:with|on|about) the (?:severity|priority|word))|"
     rf"{REFUSED})(?![\w-])",
+    re.IGNORECASE,
+)
+ICONS = "\u2705\u2714\u274c\u2716\u274e\u26a0\ufe0f\u2757\U0001f6ab\U0001f534\U0001f7e0\U0001f7e1\U0001f7e2\U0001f6d1"
+NO_ICON = re.compile("[\u274c\u2716\U0001f6ab\U0001f6d1]")
+TOLD = re.compile(
+    r"\b(?:verdict|decision|disposition|outcome|reviewed[- ]by|review(?:er)?)\b[^:\n]{0,60}?\s*[:=\u2013\u2014]\W{0,6}"
+    rf"(?:[^.\n]{{0,60}}\bverdict\W{{1,6}})?(?P<word>{REJECTING})(?![\w-])",
     re.IGNORECASE,
 )
 STRUCK = re.compile(r"~~.*?~~")
@@ -46,7 +62,10 @@ DOUBT = re.compile(
     r"doesn't|wouldn't|wasn't)\b[^.;:!?\n]{0,30}$",
     re.IGNORECASE,
 )
-LEAD = re.compile(r"\s*[>*_`\-\u2022\s]*(?:@?[\w.\- ]{1,40}(?:\([^()]{1,40}\))?\s*[:\u2013\u2014-]+\s*)?[*_`\s]*")
+LEAD = re.compile(
+    rf"\s*[>*_`\-\u2022\s{ICONS}]*"
+    rf"(?:@?[\w.\- ]{{1,40}}(?:\([^()]{{1,40}}\))?[*_`\s]*[:\u2013\u2014-]+\s*)?[*_`\s{ICONS}]*"
+)
 
 
 def verdict_in(text: str, *, is_review: bool) -> tuple[str, bool] | None:
@@ -69,8 +88,14 @@ def spoken_verdict(text: str, *, is_review: bool) -> tuple[str, bool] | None:
 def leading(text: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
     """A verdict that a text begins with, perhaps after who says it."""
     lead = LEAD.match(text[:100])
-    ends = {0, len(text) - len(text.lstrip("> *_`-\t\n")), lead.end() if lead else 0}
+    ends = {0, len(text) - len(text.lstrip("> *_`-\t\n" + ICONS)), lead.end() if lead else 0}
     return next((found for end in sorted(ends) if (found := pattern.match(text, end))), None)
+
+
+def told_rejection(text: str) -> str:
+    """The word of a text that names a review and rejects in one breath: `Reviewed-by: Ada, verdict: rejected`."""
+    found = TOLD.search(STRUCK.sub(" ", text.replace("\u2019", "'")))
+    return found.group("word") if found else ""
 
 
 def stated_verdict(text: str) -> tuple[str, bool]:
@@ -79,7 +104,7 @@ def stated_verdict(text: str) -> tuple[str, bool]:
     for match in ANY.finditer(text):
         if not DOUBT.search(text, 0, match.start()):
             return text, match.group("no") is not None
-    return text, False
+    return text, NO_ICON.search(text) is not None and not re.search("[\u2705\u2714]", text)
 
 
 def rejects(word: str) -> bool:

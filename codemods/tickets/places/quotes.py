@@ -137,17 +137,24 @@ def scopes_of(module: Module, matches: Iterable[Match]) -> list[Named | None]:
 def quote_in(
     module: Module, around: Named | None, matches: Sequence[Match], weights: Sequence[float], near: Sequence[Lines]
 ) -> Quote:
-    """What of a block stands in one function or class. Of equals the one near the named lines, else the next below."""
+    """What of a block stands in one function or class. Of equals the one near the named lines, else the next below.
+
+    Of a single piece that stands there several times all are meant, if no lines say which.
+    """
     chosen: list[Match] = []
     for number in range(len(weights)):
         here = [match for match in matches if match.number == number and is_within(match.node, around)]
         best = max((match.score for match in here), default=0.0)
         equals = [match for match in here if match.score >= best - SAME]
+        if len(weights) == 1 and not near and around is not None:
+            chosen = sorted(equals, key=lambda match: lines_of(match.node))
+            break
         below = chosen[-1].node.end_lineno if chosen else 0  # type: ignore[attr-defined]
         if equals:
             chosen.append(min(equals, key=lambda match: (distance(match.node, near), is_above(match.node, below))))
     total = sum(weights)
-    score = sum(match.score * weights[match.number] for match in chosen) / total
+    best_of = {match.number: match.score for match in chosen}
+    score = sum(score * weights[number] for number, score in best_of.items()) / total
     spread = SPREAD if around is None or around.is_class else 0.0
     nodes = tuple(match.node for match in chosen)
     return Quote(tightest(module, around, chosen), score - spread, merged(nodes), nodes)

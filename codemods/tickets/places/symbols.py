@@ -84,11 +84,19 @@ def symbol_at(module: Module, node: ast.AST) -> str:
 
 
 def around_lines(module: Module, lines: Lines) -> Named | None:
-    """The smallest function or class that holds these lines, or at least the first of them."""
+    """The smallest function or class that holds these lines, or all of them that are in any function at all."""
     scopes = [Named(symbol, extent) for symbol, extent in scopes_in(module).items()]
-    holding = [named for named in scopes if named.lines.first <= lines.first and lines.last <= named.lines.last]
+    met = [named.lines for named in scopes if named.lines.first <= lines.last and lines.first <= named.lines.last]
+    outer = [each for each in met if not any(holds(other, each) and other != each for other in met)]
+    if len(outer) == 1:
+        lines = Lines(max(lines.first, outer[0].first), min(lines.last, outer[0].last))
+    holding = [named for named in scopes if holds(named.lines, lines)]
     touching = [named for named in scopes if named.lines.first <= lines.first <= named.lines.last]
     return min(holding or touching, key=lambda named: named.lines.last - named.lines.first, default=None)
+
+
+def holds(outer: Lines, inner: Lines) -> bool:
+    return outer.first <= inner.first and inner.last <= outer.last
 
 
 def around_node(module: Module, node: ast.AST) -> Named | None:

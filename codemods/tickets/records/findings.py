@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from codemods.tickets.limits import FINDINGS
-from codemods.tickets.model import CheckItem, Place, Review, Severity, Ticket, TicketError
+from codemods.tickets.model import CheckItem, Place, Review, Severity, Ticket
 from codemods.tickets.parts.references import merge, places_in, symbols_in
 from codemods.tickets.parts.severity import level_of
 from codemods.tickets.parts.status import is_settled
 from codemods.tickets.parts.verdicts import stated_verdict
 from codemods.tickets.records.lookup import Record, code_block, lines_between, lines_from, pick, present, text, words
 
-LISTS = (
-    "findings",
-    "issues",
-    "results",
-    "tickets",
-    "items",
-    "violations",
-    "diagnostics",
-    "messages",
-    "problems",
-    "data",
+TITLES = (
+    "title",
+    "summary",
+    "headline",
+    "message",
+    "extra.message",
+    "msg",
+    "issue_text",
+    "description",
+    "text",
+    "name",
 )
-TITLES = ("title", "summary", "headline", "message", "extra.message", "msg", "description", "text", "name")
 PATHS = (
     *(
         "file",
@@ -38,13 +37,18 @@ PATHS = (
         "location.path",
         "location.filename",
     ),
-    *("location", "locations", "abspath", "uri", "source_file", "where", "places"),
+    *("filePath", "fileName", "most_recent_instance.location.path", "location", "locations", "abspath", "uri"),
+    *("source_file", "where", "places", "component"),
 )
 FIRST = (
     *("start_line", "startLine", "start.line", "location.row", "location.start.line", "location.line", "line_start"),
+    *("textRange.startLine", "most_recent_instance.location.start_line"),
     *("line", "lineno", "line_number", "lineNumber", "row", "location.lines", "lines", "line_range"),
 )
-LAST = ("end_line", "endLine", "end.line", "end_location.row", "location.end.line", "line_end", "end_row", "end_lineno")
+LAST = (
+    *("end_line", "endLine", "end.line", "end_location.row", "location.end.line", "line_end", "end_row", "end_lineno"),
+    *("textRange.endLine", "most_recent_instance.location.end_line"),
+)
 SYMBOLS = (
     "function",
     "obj",
@@ -58,7 +62,7 @@ SYMBOLS = (
     "qualname",
 )
 IDS = ("id", "ticket_id", "ticketId", "finding_id", "key", "uid", "number")
-RULES = ("rule_id", "ruleId", "rule", "check_id", "code", "message-id", "messageId", "test_id")
+RULES = ("test_id", "check_name", "rule.id", "rule_id", "ruleId", "rule", "check_id", "code", "message-id", "messageId")
 FIXES = (
     "recommended_fix",
     "recommendedFix",
@@ -82,26 +86,13 @@ PROBLEM = (
     "extra.message",
     "body",
     "rationale",
+    "issue_text",
 )
-TELLING = (*PATHS, *FIRST, "severity", "priority")
-
-
-def records_in(path: str, data: Any) -> list[Record]:
-    """The findings of a JSON document: a list, one under a usual key, or a single object."""
-    outer = shared(data) if isinstance(data, dict) else {}
-    if isinstance(data, dict):
-        data = next((data[key] for key in LISTS if isinstance(data.get(key), list)), [data])
-    if not isinstance(data, list):
-        return []
-    if len(data) > FINDINGS:
-        raise TicketError(path, f"{len(data):,} findings; more than {FINDINGS:,} are not read from one file")
-    records = ({**outer, **item} for item in data if isinstance(item, dict))
-    return [record for record in records if is_finding(record)]
-
-
-def shared(document: Record) -> Record:
-    """What is said once for all findings of a document."""
-    return {key: document[key] for key in ("file", "path", "status", "severity") if isinstance(document.get(key), str)}
+SEVERITIES = ("severity", "priority", "extra.severity", "issue_severity", "rule.severity", "level", "type", "impact")
+TELLING = (*PATHS, *FIRST, "range", "severity", "priority")
+PATH = 2_000
+"""Characters of one value in which files are looked for."""
+MARGIN = re.compile(r"^[ \t]*\d{1,6}(?: |$)", re.MULTILINE)
 
 
 def is_finding(item: Any) -> bool:
@@ -109,7 +100,7 @@ def is_finding(item: Any) -> bool:
 
 
 def read_finding(path: str, record: Record, default_id: str) -> Ticket:
-    written = text(pick(record, "severity", "priority", "extra.severity", "level", "type", "impact"))
+    written = text(pick(record, *SEVERITIES))
     revised = text(pick(record, "revised_severity", "effective_severity", "new_severity"))
     status = text(pick(record, "status", "state", "resolution"))
     reviews = tuple(reviews_in(record))
@@ -117,7 +108,7 @@ def read_finding(path: str, record: Record, default_id: str) -> Ticket:
     return Ticket(
         source=path,
         id=text(pick(record, *IDS)) or default_id,
-        title=text(pick(record, *TITLES)).strip().partition("\n")[0],
+        title=(text(pick(record, *TITLES)) or text(pick(record, *PROBLEM))).strip().partition("\n")[0],
         severity=Severity(written, changed or level_of(written), "changed by a review" if changed else ""),
         status=status,
         is_resolved=is_settled(status) or record.get("resolved") is True,
@@ -127,14 +118,23 @@ def read_finding(path: str, record: Record, default_id: str) -> Ticket:
         summary=text(pick(record, "summary")),
         problem=text(pick(record, *PROBLEM)),
         fix=text(pick(record, *FIXES)),
-        code=present([*(code_block("evidence", pick(record, key)) for key in EVIDENCE), fix_block(record)]),
+        code=present([*(code_block("evidence", code) for code in evidence_in(record)), fix_block(record)]),
         checks=checks_in(record),
         reviews=reviews,
     )
 
 
+def evidence_in(record: Record) -> Iterator[Any]:
+    """The code that is shown; a `code` of several lines is some too, perhaps with numbers in its margin."""
+    yield from (pick(record, key) for key in EVIDENCE)
+    code = record.get("code")
+    if isinstance(code, str) and "\n" in code:
+        lines = code.rstrip("\n").split("\n")
+        yield MARGIN.sub("", code) if all(map(MARGIN.match, lines)) else code
+
+
 def rule_of(record: Record) -> str:
-    return text(pick(record, *RULES))
+    return text(pick(record, *RULES)).partition("\n")[0]
 
 
 def category_in(record: Record) -> tuple[str, ...]:
@@ -174,8 +174,13 @@ def as_list(value: Any) -> list[Any]:
 
 
 def lines_of(record: Record) -> tuple[Any, ...]:
+    """The lines of a finding. An editor's `range` counts from 0; a review's comment ends at its `line`."""
+    if isinstance(begin := pick(record, "range.start.line"), int) and isinstance(pick(record, "range"), dict):
+        end = pick(record, "range.end.line")
+        return lines_between(begin + 1, end + 1 if isinstance(end, int) else begin + 1)
     first = pick(record, *FIRST)
-    return lines_between(first, pick(record, *LAST)) if isinstance(first, int) else lines_from(first)
+    last = pick(record, *LAST) or (pick(record, "line") if pick(record, "start_line") else None)
+    return lines_between(first, last) if isinstance(first, int) else lines_from(first)
 
 
 def one_place(item: Any) -> Iterator[Place]:
@@ -185,6 +190,7 @@ def one_place(item: Any) -> Iterator[Place]:
         if path:
             yield Place(path.removeprefix("file://"), lines_of(item), symbols)
     elif isinstance(item, str):
+        item = item[:PATH]
         named = places_in(item, is_field=True)
         yield from named or ([Place(item.strip())] if "/" in item and not item.startswith("http") else [])
 

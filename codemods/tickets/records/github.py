@@ -1,10 +1,9 @@
-"""Issues as `gh issue view --json` and GitHub's interface give them: a body in Markdown, and what stands around it."""
+"""Issues as `gh issue view --json` and other trackers give them: a body in Markdown, and what stands around it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
 
 from codemods.source import Source
 from codemods.tickets.limits import BODIES, MARKDOWN_LINES
@@ -18,15 +17,6 @@ from codemods.tickets.text import clean, split_lines
 from codemods.tickets.words import bare_title
 
 
-def is_github_issue(data: Any) -> bool:
-    return (
-        isinstance(data, dict)
-        and isinstance(data.get("title"), str)
-        and isinstance(data.get("body"), str | None)
-        and "body" in data
-    )
-
-
 def check_bodies(path: str, issues: list[Record]) -> None:
     """An error if the bodies together are longer than what is read of one file."""
     bodies = [issue["body"] or "" for issue in issues]
@@ -36,11 +26,16 @@ def check_bodies(path: str, issues: list[Record]) -> None:
         )
 
 
-def read_github_issue(path: str, record: Record, default_id: str) -> list[Ticket]:
+def read_tracker_issue(path: str, record: Record, default_id: str) -> list[Ticket]:
     """The tickets in the body of one issue. Nothing of them can be edited in the file: the body is a JSON string."""
     number = text(pick(record, "number"))
-    name = f"#{number}" if number else default_id
+    name = f"#{number}" if number else text(pick(record, "id")) if is_key(record) else default_id
     return [complete(ticket, record, name, path) for ticket in read_body(path, record)]
+
+
+def is_key(record: Record) -> bool:
+    """Whether an id is for people: `ORR-12`, not a number or a hash of the tracker's own."""
+    return "-" in text(pick(record, "id")) and len(text(pick(record, "id"))) < 24
 
 
 def read_body(path: str, record: Record) -> list[Ticket]:
@@ -67,7 +62,7 @@ def complete(ticket: Ticket, record: Record, name: str, path: str) -> Ticket:
         source=path,
         id=own_id,
         title=ticket.title if len(ticket.heading) > 1 else bare_title(clean(record["title"])),
-        severity=severity_of(ticket, labels, reviews),
+        severity=severity_of(ticket, (text(pick(record, "severity")), *labels), reviews),
         status=ticket.status or state,
         is_resolved=bool(settled),
         why_resolved=settled,

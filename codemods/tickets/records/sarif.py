@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -11,7 +12,8 @@ from codemods.tickets.parts.references import merge, symbols_in
 from codemods.tickets.parts.severity import level_of
 from codemods.tickets.records.lookup import Record, code_block, lines_between, pick, present, text, words
 
-SCHEME = "file://"
+SCHEME = re.compile(r"file://(?:/(?=[A-Za-z]:))?")
+NUMBER_LINK = re.compile(r"\[([^\[\]]{1,200})\]\(\d{1,3}\)")
 
 
 def is_sarif(data: Any) -> bool:
@@ -19,21 +21,36 @@ def is_sarif(data: Any) -> bool:
 
 
 def results_in(data: Record) -> Iterator[tuple[Record, Record]]:
-    """Every result with the rule that it names."""
+    """Every result with the rule that it names; what it only refers to in its run is written out."""
     for run in data["runs"]:
-        rules = pick(run, "tool.driver.rules")
-        listed = rules if isinstance(rules, list) else []
-        by_id = {text(pick(rule, "id")): rule for rule in listed if isinstance(rule, dict)}
-        results = pick(run, "results")
-        for result in results if isinstance(results, list) else []:
-            if isinstance(result, dict):
-                yield result, rule_of(result, listed, by_id)
+        listed = objects(pick(run, "tool.driver.rules"))
+        more = [rule for each in objects(pick(run, "tool.extensions")) for rule in objects(each.get("rules"))]
+        by_id = {text(pick(rule, "id")): rule for rule in (*more, *listed)}
+        files = objects(pick(run, "artifacts"))
+        for result in objects(pick(run, "results")):
+            rule = rule_of(result, listed, by_id)
+            yield {**result, "message": message_of(result, rule), "artifacts": files}, rule
 
 
-def rule_of(result: Record, listed: list[Any], by_id: dict[str, Record]) -> Record:
+def objects(value: Any) -> list[Record]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def message_of(result: Record, rule: Record) -> str:
+    """The message itself, or the rule's by its id with the arguments put in. Links keep their words only."""
+    said = text(pick(result, "message"))
+    if not said and (name := text(pick(result, "message.id"))):
+        said = text(pick(pick(rule, "messageStrings"), name))
+        arguments = pick(result, "message.arguments")
+        for number, word in enumerate(arguments[:20] if isinstance(arguments, list) else []):
+            said = said.replace(f"{{{number}}}", text(word))
+    return NUMBER_LINK.sub(r"\1", said)
+
+
+def rule_of(result: Record, listed: list[Record], by_id: dict[str, Record]) -> Record:
     index = pick(result, "ruleIndex", "rule.index")
     named = by_id.get(text(pick(result, "ruleId", "rule.id")))
-    if named is None and isinstance(index, int) and 0 <= index < len(listed) and isinstance(listed[index], dict):
+    if named is None and isinstance(index, int) and 0 <= index < len(listed):
         named = listed[index]
     return named or {}
 
@@ -56,9 +73,17 @@ def read_result(path: str, result: Record, rule: Record, default_id: str) -> Tic
         places=places_of(result),
         summary=text(pick(rule, "shortDescription")),
         problem="\n".join(filter(None, (message, text(pick(rule, "fullDescription"))))),
-        fix=text(pick(rule, "help")) or ", ".join(text(pick(fix, "description")) for fix in fixes_of(result)),
+        fix=fix_told(result, rule),
         code=present([*snippets_of(result), *inserted_by(result)]),
     )
+
+
+def fix_told(result: Record, rule: Record) -> str:
+    """The rule's help, if that is more than its name, else what the fixes say of themselves."""
+    told = text(pick(rule, "help"))
+    if told and told != rule_name(result, rule):
+        return told
+    return ", ".join(filter(None, (text(pick(fix, "description")) for fix in fixes_of(result))))
 
 
 def rule_name(result: Record, rule: Record) -> str:
@@ -89,7 +114,7 @@ def locations_of(result: Record) -> list[Record]:
 def places_of(result: Record) -> tuple[Place, ...]:
     found = []
     for location in locations_of(result):
-        uri = unquote(text(pick(location, "physicalLocation.artifactLocation.uri")))
+        uri = unquote(uri_of(location, result["artifacts"]))
         region = pick(location, "physicalLocation.region")
         lines = lines_between(pick(region, "startLine"), pick(region, "endLine"))
         logical = pick(location, "logicalLocations")
@@ -99,8 +124,15 @@ def places_of(result: Record) -> tuple[Place, ...]:
             else []
         )
         if uri or lines or named:
-            found.append(Place(uri.removeprefix(SCHEME), lines, symbols_in(named)))
+            found.append(Place(SCHEME.sub("", uri, count=1), lines, symbols_in(named)))
     return tuple(merge(found))
+
+
+def uri_of(location: Record, artifacts: list[Record]) -> str:
+    index = pick(location, "physicalLocation.artifactLocation.index")
+    stated = text(pick(location, "physicalLocation.artifactLocation.uri"))
+    is_listed = not stated and isinstance(index, int) and 0 <= index < len(artifacts)
+    return text(pick(artifacts[index], "location.uri")) if is_listed else stated
 
 
 def snippets_of(result: Record) -> Iterator[CodeBlock | None]:

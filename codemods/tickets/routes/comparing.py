@@ -12,7 +12,7 @@ from codemods.source import decode
 from codemods.tickets.model import CodeBlock, Ticket
 from codemods.tickets.places.quotes import find_quotes
 from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.routes.model import Routed
+from codemods.tickets.routes.model import Fired, Routed
 from codemods.tickets.routes.options import fix_nodes
 
 THE_SAME = 0.97
@@ -114,6 +114,21 @@ def likeness_after(block: CodeBlock, routed: Routed, catalogue: Catalogue, names
         return 0.0
     best = max((quote.score for quote in after), default=0.0)
     return best if best > max((quote.score for quote in before), default=0.0) else 0.0
+
+
+def writes_the_fix(ticket: Ticket, fired: Fired, catalogue: Catalogue) -> bool:
+    """Whether a finding would write what the ticket proposes, whatever its words are."""
+    routed = Routed(codemod=fired.finding.codemod, findings=(fired.finding,))
+    blocks = [block for block in ticket.code_of("fix") if block.snippet]
+    return any(likeness_after(block, routed, catalogue, 1.0) >= THE_SAME for block in blocks)
+
+
+def names_another(remedy: str, fired: Fired) -> bool:
+    """Whether a remedy names parts of torch of which a finding that renames such parts writes none."""
+    named = set(re.findall(r"\btorch(?:\.\w+)+", remedy))
+    written = " ".join(edit.new_text for edit in fired.finding.edits)
+    renames = fired.finding.codemod == "use_public_compiler_api" and fired.finding.is_fixable
+    return renames and bool(named) and not any(name in written or name in fired.finding.message for name in named)
 
 
 def reason_for(routed: Routed, ticket: Ticket) -> str:

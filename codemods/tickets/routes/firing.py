@@ -53,6 +53,11 @@ class Catalogue:
         except FullgraphError:
             return ()
 
+    def lines_of(self, finding: Finding) -> str:
+        """The text of the lines that a finding is on."""
+        lines = self.project.module(finding.path).text.splitlines()
+        return "\n".join(lines[finding.line - 1 : finding.last_line])
+
 
 def fired_at(catalogue: Catalogue, located: Located) -> list[Fired]:
     """Every finding that has to do with a ticket's place, the nearest first."""

@@ -11,6 +11,7 @@ from codemods.project import Project
 from codemods.tickets.model import Ticket
 from codemods.tickets.places.in_file import blocks_of
 from codemods.tickets.places.quotes import find_quotes
+from codemods.tickets.routes.proposals import proposed_in
 
 Reader = Callable[[Ticket, Project, Finding], dict[str, str]]
 
@@ -40,8 +41,10 @@ def options_for(ticket: Ticket, project: Project, finding: Finding) -> dict[str,
 
 
 def remedy_of(ticket: Ticket) -> str:
-    """All that is said about the fix; where nothing is called so, what stands right above the fix's code."""
-    return " ".join([ticket.fix, *(block.label for block in ticket.code_of("fix"))]) or ticket.problem
+    """All that is said about the fix; where nothing is called so, the sentences that propose something."""
+    called = " ".join([ticket.fix, *(block.label for block in ticket.code_of("fix"))])
+    asked, offered = proposed_in(ticket)
+    return called if called.strip() else " ".join([*asked, *offered])
 
 
 def fix_nodes(ticket: Ticket, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
@@ -140,7 +143,7 @@ def read_autocast_scope(ticket: Ticket, project: Project, finding: Finding) -> d
 
 def read_device_form(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
     code = " ".join(block.text for block in ticket.code_of("fix"))
-    return {"form": "strict"} if re.search(r"\bstrict(?:_device)?\b", f"{ticket.fix} {code}") else {}
+    return {"form": "strict"} if re.search(r"\bstrict(?:_device)?\b", f"{remedy_of(ticket)} {code}") else {}
 
 
 def read_mode(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:

@@ -11,8 +11,8 @@ from codemods.project import Project
 from codemods.syntax.assignments import own_nodes
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Place, only_class
+from codemods.syntax.tensors.infer import Tensors
 from codemods.topics.boundaries.layers import gives_tensor, torch_class
-from codemods.topics.host_reads.tensors import Tensors
 
 TENSOR = {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor"}
 PLAIN = {"int", "float", "bool", "str", "None"}

@@ -9,10 +9,9 @@ from enum import Enum
 
 from codemods.module import Module
 from codemods.project import Project
+from codemods.scopes import DEFINITIONS
 from codemods.syntax.compiled import asks_to_compile, entry_point, is_method, modules_that_compile, target_of
 from codemods.syntax.definitions import Definitions
-
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Form(Enum):

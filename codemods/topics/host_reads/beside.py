@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.scopes import COMPREHENSIONS
+from codemods.syntax.tensors.tables import PURE_METHODS
 from codemods.topics.host_reads.look import Look
 from codemods.topics.host_reads.paths import SIMPLE, between, is_conditional
 from codemods.topics.host_reads.reads import Read
-from codemods.topics.host_reads.tables import PURE_METHODS
 
 NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 

@@ -11,7 +11,7 @@ from codemods.codemod import Unsure
 from codemods.scopes import COMPREHENSIONS
 from codemods.syntax.loops import call_name
 from codemods.syntax.places import where
-from codemods.topics.host_reads.known import Device, Known
+from codemods.syntax.tensors.known import Device, Known
 from codemods.topics.host_reads.look import Look, names_in
 from codemods.topics.host_reads.paths import check_way_out, is_conditional, leaves_early, skips
 from codemods.topics.host_reads.reads import Loop, Read, loops_around

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from codemods.codemod import Unsure
 from codemods.model import Edit
 from codemods.syntax.places import where
-from codemods.topics.host_reads.counters import is_whole, length_of
+from codemods.syntax.tensors.counters import is_whole, length_of
+from codemods.syntax.tensors.tables import COUNTING, FACTORIES
 from codemods.topics.host_reads.gathering import is_list
 from codemods.topics.host_reads.listing import Listed, before_loop
 from codemods.topics.host_reads.look import Batch, Look, names_in
@@ -23,7 +24,6 @@ from codemods.topics.host_reads.paths import (
 )
 from codemods.topics.host_reads.reads import SCOPES, Read
 from codemods.topics.host_reads.rows import ROW_REDUCTIONS, Row, check_names, is_items, row_of, why_not
-from codemods.topics.host_reads.tables import COUNTING, FACTORIES
 
 SMALL = 1024
 """So many numbers are read as quickly as one."""

@@ -15,10 +15,10 @@ from codemods.project import Project
 from codemods.scopes import names_within
 from codemods.syntax.effects.answers import what_changes
 from codemods.syntax.signatures.width import shown_width, width_of
-from codemods.topics.host_reads.known import Known
+from codemods.syntax.tensors.infer import Tensors
+from codemods.syntax.tensors.known import Known
+from codemods.syntax.tensors.tables import PURE_METHODS
 from codemods.topics.host_reads.reads import SCOPES
-from codemods.topics.host_reads.tables import PURE_METHODS
-from codemods.topics.host_reads.tensors import Tensors
 
 CLOSED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Dict, ast.ListComp, ast.DictComp)
 PURE_BUILTINS = ("len", "min", "max", "range", "int", "enumerate", "zip", "reversed", "list", "sorted", "str")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from codemods.module import Module
 from codemods.scopes import COMPREHENSIONS
-from codemods.topics.host_reads.tables import NEUTRAL
+from codemods.syntax.tensors.tables import NEUTRAL
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 LOOPS = (ast.For, ast.AsyncFor)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from codemods.codemod import Unsure
 from codemods.scopes import COMPREHENSIONS
 from codemods.syntax.places import where
+from codemods.syntax.tensors.tables import BOOL_REDUCTIONS
 from codemods.topics.host_reads.look import Look, names_in
 from codemods.topics.host_reads.reads import Loop, Read, bare, loops_around
-from codemods.topics.host_reads.tables import BOOL_REDUCTIONS
 
 ROW_REDUCTIONS = {
     **{name: name for name in BOOL_REDUCTIONS},

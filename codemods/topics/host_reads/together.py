@@ -9,13 +9,13 @@ from itertools import pairwise
 from codemods.codemod import Unsure
 from codemods.model import Edit, Span
 from codemods.syntax.placing import insert_before
+from codemods.syntax.tensors.infer import has_complex
+from codemods.syntax.tensors.known import Kind
+from codemods.syntax.tensors.tables import SAME_REDUCTIONS, SUMS
 from codemods.topics.host_reads.beside import Number, number_of, runs
-from codemods.topics.host_reads.known import Kind
 from codemods.topics.host_reads.look import Batch, Look
 from codemods.topics.host_reads.paths import runs_before
 from codemods.topics.host_reads.reads import Read
-from codemods.topics.host_reads.tables import SAME_REDUCTIONS, SUMS
-from codemods.topics.host_reads.tensors import has_complex
 
 EXTREMES = {"min": "min", "amin": "min", "max": "max", "amax": "max"}
 FLOATS_ONLY = {"mean", "std", "var"}

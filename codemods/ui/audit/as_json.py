@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from codemods.ui.verdict.as_json import clean
-from validate.audit import EXIT_CODES, Audit, combined
+from validate.audit_model import EXIT_CODES, Audit, combined
 
 VERSION = 1
 KIND = "fullgraph.audit"

@@ -6,8 +6,9 @@ import shutil
 from collections.abc import Iterator, Sequence
 
 from codemods.ui.layout import Paragraph, Piece, lay_out
-from codemods.ui.verdict.as_text import BLANK, MOST, clipped
-from validate.audit import Audit, Conclusion, Hazard, Place, RealError, combined, count
+from codemods.ui.listing import BLANK, clipped, tell_list
+from validate.audit import count
+from validate.audit_model import Audit, Conclusion, Hazard, Place, RealError, combined
 
 COLORS = {Conclusion.CLEAN: "green", Conclusion.HAZARDS: "red", Conclusion.UNDECIDED: "magenta"}
 REMEDY = (
@@ -19,6 +20,7 @@ GRADIENT_REMEDY = (
     "allocate it before the first backward, which then adds to it. An optimizer that reads such gradients must not "
     "begin a step of its own: it is compiled without CUDA graphs, or not at all."
 )
+IN_FULL = "--format json has all"
 MARK_REMEDY = "Move the mark: before the forward, and never between a forward and its backward."
 
 
@@ -48,21 +50,16 @@ def tell(audit: Audit) -> Iterator[Piece]:
     yield from tell_hazards("Used after they were overwritten", used, "red")
     yield from tell_hazards("Held when they were overwritten, and not used since", held, "yellow")
     yield from tell_errors(audit.errors)
-    if audit.notices:
-        yield from (BLANK, Paragraph(f"Notices ({len(audit.notices)})", style={"bold": True}))
-        yield from (Paragraph(clipped(notice), 2) for notice in audit.notices)
+    yield from tell_list("Notices", [[Paragraph(clipped(notice), 2)] for notice in audit.notices], IN_FULL)
 
 
 def tell_hazards(title: str, hazards: Sequence[Hazard], color: str) -> Iterator[Piece]:
-    if not hazards:
-        return
-    yield BLANK
-    yield Paragraph(f"{title} ({len(hazards)})", style={"fg": color, "bold": True})
-    for hazard in hazards[:MOST]:
-        yield Paragraph(f"{headline(hazard)}, {hazard.tensor}", 2, {"bold": True})
-        yield from (Paragraph(line, 4) for line in lines_of(hazard))
-    if len(hazards) > MOST:
-        yield Paragraph(f"... and {len(hazards) - MOST} more; --format json has all", 2)
+    yield from tell_list(title, [hazard_pieces(hazard) for hazard in hazards], IN_FULL, color)
+
+
+def hazard_pieces(hazard: Hazard) -> list[Piece]:
+    first = Paragraph(f"{headline(hazard)}, {hazard.tensor}", 2, {"bold": True})
+    return [first, *(Paragraph(line, 4) for line in lines_of(hazard))]
 
 
 def headline(hazard: Hazard) -> str:
@@ -116,13 +113,12 @@ def spot(place: Place | None) -> str:
 
 
 def tell_errors(errors: Sequence[RealError]) -> Iterator[Piece]:
-    if not errors:
-        return
-    yield BLANK
-    yield Paragraph(f"Raised by CUDA graphs themselves ({len(errors)})", style={"fg": "red", "bold": True})
-    for error in errors[:MOST]:
-        yield Paragraph(f"{error.case}: {clipped(error.text)}", 2)
-        yield Paragraph(f"made at {told(error.made)}, read at {told(error.used)}", 4)
+    yield from tell_list("Raised by CUDA graphs themselves", [error_pieces(error) for error in errors], IN_FULL, "red")
+
+
+def error_pieces(error: RealError) -> list[Piece]:
+    places = f"made at {told(error.made)}, read at {told(error.used)}"
+    return [Paragraph(f"{error.case}: {clipped(error.text)}", 2), Paragraph(places, 4)]
 
 
 def tell_remedies(hazards: Sequence[Hazard]) -> Iterator[Piece]:

@@ -13,7 +13,8 @@ from codemods.rewrite.walk import find_root
 from codemods.ui.proof import undecided
 from codemods.ui.stage_line import StageLine
 from codemods.ui.terminal import use_color
-from validate.audit import EXIT_CODES, Audit, audit, combined
+from validate.audit import audit
+from validate.audit_model import EXIT_CODES, Audit, combined
 from validate.model import Settings
 from validate.scenario import read_scenario
 

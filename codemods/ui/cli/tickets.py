@@ -61,14 +61,15 @@ def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, 
 @proof_options
 @executor_option
 @report_option("FILE.md")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress line, and no summary.")
 @color_option
 @click.pass_context
 def fix_tickets(ctx: click.Context, /, scenarios: tuple[str, ...], report: Path | None, **given: Any) -> None:
     """Find the code of the tickets in FILE, a file or a folder, and fix it with the codemod for it, the worst first.
 
-    Asks about each finding on a terminal, else prints the patch. A ticket's own file is updated with what was
-    measured, as part of the same run: undo reopens it.
+    Asks about each finding on a terminal, else prints the patch; --format json never asks. A ticket's own file is
+    updated with what was measured, as part of the same run: undo reopens it.
     """
     from codemods.ui.tickets.fix import FixRequest, fix
 

@@ -8,18 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from codemods.ui.layout import GAP, Entry, Paragraph, Piece, lay_out
+from codemods.ui.listing import BLANK, MOST, clipped, tell_list, times
 from codemods.ui.report.as_text import count
 from codemods.ui.terminal import READABLE
 
-BLANK = Paragraph()
 HEADS = ("entry", "calls", "inputs", "graphs", "breaks", "recompiles", "compiling", "re-entries")
 NARROWEST_NAME = 14
 INSTALLED = re.compile(r".*[/\\](?:site|dist)-packages[/\\]")
-MOST = 12
-"""Entries of one list that a terminal shows; the page has all of them."""
-
-LONGEST = 240
-"""Characters of one reason or guard."""
+IN_FULL = "--html PAGE.html shows all"
 
 Report = Mapping[str, Any]
 One = Mapping[str, Any]
@@ -40,7 +36,7 @@ def tell(report: Report, width: int) -> Iterator[Piece]:
         yield from tell_entry(entry)
     yield from tell_reads(report["reads"])
     if report["notices"]:
-        yield from tell_list("Notices", [[Paragraph(notice, 2)] for notice in report["notices"]], "yellow")
+        yield from tell_list("Notices", [[Paragraph(notice, 2)] for notice in report["notices"]], IN_FULL, "yellow")
     yield BLANK
 
 
@@ -155,29 +151,9 @@ def recompile_text(one: One) -> str:
 
 def tell_reads(reads: Sequence[One]) -> Iterator[Piece]:
     entries = [[Paragraph(f"{place_of(one)} in {one['function']}, {one['call']}: {one['count']}", 2)] for one in reads]
-    yield from tell_list("Host reads by line", entries)
-
-
-def tell_list(title: str, entries: Sequence[Sequence[Piece]], color: str = "") -> Iterator[Piece]:
-    """A titled list, unless it is empty; of a long one the beginning, and how much is left out."""
-    if not entries:
-        return
-    yield BLANK
-    yield Paragraph(f"{title} ({len(entries)})", style={"fg": color, "bold": True} if color else {"bold": True})
-    for entry in entries[:MOST]:
-        yield from entry
-    if len(entries) > MOST:
-        yield Paragraph(f"... and {len(entries) - MOST} more; --html PAGE.html shows all", 2)
+    yield from tell_list("Host reads by line", entries, IN_FULL)
 
 
 def place_of(one: One) -> str:
     """As people write it; what is installed by the name of its package."""
     return f"{INSTALLED.sub('', one['file'])}:{one['line']}" if one["file"] else "a place without a file"
-
-
-def times(number: int) -> str:
-    return f", {number} times" if number > 1 else ""
-
-
-def clipped(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from codemods.syntax.assignments import FUNCTIONS
+
 Span = tuple[int, int]
 """First and last line."""
-
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Texts:
@@ -43,7 +43,7 @@ class Texts:
         return [
             (min([node.lineno, *(one.lineno for one in node.decorator_list)]), node.end_lineno or node.lineno)
             for node in ast.walk(tree)
-            if isinstance(node, DEFINITIONS)
+            if isinstance(node, FUNCTIONS)
         ]
 
     def lines(self, file: Path, first: int, last: int) -> str:

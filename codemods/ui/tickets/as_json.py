@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from codemods.rewrite.as_json import dump_edit, dump_finding
-from codemods.tickets.model import Lines, Place, Ticket
+from codemods.tickets.model import Lines, Place, Review, Ticket
 from codemods.tickets.places.model import Spot
 from codemods.tickets.routes.model import Routed
 from codemods.tickets.understanding import Understood
@@ -48,8 +48,20 @@ def reading(ticket: Ticket) -> dict[str, Any]:
         "resolved": ticket.why_resolved if ticket.is_resolved else "",
         "rejected": ticket.is_rejected,
         "category": list(ticket.category),
+        "reviews": [review_as_json(review) for review in ticket.reviews],
         "written": [place_as_json(place) for place in ticket.places],
+        "summary": ticket.summary,
         "fix": ticket.fix,
+        "checks": [{"text": check.text, "ticked": check.is_ticked} for check in ticket.checks],
+    }
+
+
+def review_as_json(review: Review) -> dict[str, Any]:
+    return {
+        "verdict": review.verdict,
+        "reviewer": review.reviewer,
+        "rejects": review.is_rejecting,
+        "severity": review.severity,
     }
 
 

@@ -3,31 +3,67 @@
 from __future__ import annotations
 
 import shutil
+import textwrap
 from collections.abc import Iterable, Iterator
 
-from codemods.tickets.model import Lines, Place, Ticket
+from codemods.tickets.model import Lines, Place, Review, Ticket
+from codemods.tickets.parts.severity import level_of
 from codemods.tickets.places.model import Located, Spot
 from codemods.tickets.routes.model import OwnFix, Routed
 from codemods.tickets.understanding import Understood
-from codemods.ui.layout import encodable, wrapped
+from codemods.ui.layout import encodable
 from codemods.ui.plain import plain
 from codemods.ui.terminal import READABLE, paint
 
 LABEL = 10
 SHORT = 160
-"""Characters of a fix that are shown."""
+"""Characters of a fix, an id or a title that are shown."""
+LONGEST = 1_000
+"""Characters of a row: a ticket may say anything."""
 
 
 def as_text(understood: Iterable[Understood], color: bool) -> str:
-    blocks = ["\n".join(block(each, color)) for each in understood]
+    """All tickets, and of several how many there are of each sort."""
+    tickets = list(understood)
+    blocks = ["\n".join(block(each, color)) for each in tickets]
+    blocks += [counted(tickets)] if len(tickets) > 1 else []
     return encodable("\n\n".join(blocks) + "\n") if blocks else ""
+
+
+def counted(tickets: list[Understood]) -> str:
+    """`5 tickets: 3 with a codemod, 1 without, 1 settled`."""
+    settled = sum(each.ticket.is_resolved or each.ticket.is_rejected for each in tickets)
+    routed = sum(bool(each.routed.codemod) for each in tickets)
+    idle = sum(not (each.routed.codemod or each.ticket.is_resolved or each.ticket.is_rejected) for each in tickets)
+    parts = [
+        (routed, "with a codemod"),
+        (idle, "without one" if routed else "without a codemod"),
+        (settled, "resolved or rejected"),
+    ]
+    return f"{len(tickets)} tickets: " + ", ".join(f"{number} {words}" for number, words in parts if number)
 
 
 def block(understood: Understood, color: bool) -> Iterator[str]:
     ticket = understood.ticket
-    yield f"{paint(plain(ticket.id), color, bold=True)}  {plain(ticket.title)}"
+    name = plain(cut(ticket.id))
+    first, *rest = textwrap.wrap(
+        f"{name}  {plain(' '.join(cut(ticket.title).split()))}",
+        screen(),
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+    ) or [name]
+    yield paint(name, color, bold=True) + first[len(name) :] if first.startswith(name) else first
+    yield from rest
     for label, text in rows(ticket, understood.located, understood.routed):
         yield from row(label, text, color)
+
+
+def cut(text: str, longest: int = SHORT) -> str:
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def screen() -> int:
+    return max(min(shutil.get_terminal_size().columns, READABLE), 40)
 
 
 def rows(ticket: Ticket, located: Located, routed: Routed) -> Iterator[tuple[str, str]]:
@@ -36,6 +72,7 @@ def rows(ticket: Ticket, located: Located, routed: Routed) -> Iterator[tuple[str
     yield "severity", severity(ticket)
     yield "status", status(ticket)
     yield "category", ", ".join(ticket.category)
+    yield "reviews", ", ".join(reviewed(review) for review in ticket.reviews)
     for place in ticket.places:
         yield "written", written(place)
     for spot in located.spots:
@@ -63,22 +100,40 @@ def route_rows(routed: Routed) -> Iterator[tuple[str, str]]:
 def row(label: str, text: str, color: bool) -> Iterator[str]:
     if not text:
         return
-    width = max(min(shutil.get_terminal_size().columns, READABLE), 40)
-    first, *rest = wrapped(" ".join(text.split()), width, " " * (LABEL + 2), " " * (LABEL + 2))
+    indent = " " * (LABEL + 2)
+    words = plain(" ".join(cut(text, LONGEST).split()))
+    first, *rest = textwrap.wrap(
+        words, screen(), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
     yield f"  {paint(f'{label:<{LABEL}}', color, fg='cyan')}{first[LABEL + 2 :]}"
     yield from rest
 
 
 def severity(ticket: Ticket) -> str:
+    """As written; with the level that it counts as where that is another, or not said."""
     level = ticket.severity
-    if not level.effective or level.effective == level.written:
-        return level.written or level.effective
-    return f"{level.written or 'none'} > {level.effective}{f' ({level.why})' if level.why else ''}"
+    if not level.effective or level.effective in level.written.split() or level.effective == level.written:
+        said = level.written or level.effective
+    else:
+        said = f"{level.written or 'none'} ({level.effective})"
+    is_changed = level.why or (level.effective and level.effective != level_of(level.written))
+    return (
+        f"{level.written or 'none'} > {level.effective}{f' ({level.why})' if level.why else ''}" if is_changed else said
+    )
 
 
 def status(ticket: Ticket) -> str:
+    """As written, and what settles the ticket if that is something else."""
+    if ticket.is_resolved and ticket.why_resolved in (f"status: {ticket.status}", f"state: {ticket.status}"):
+        return f"{ticket.status} (resolved)" if ticket.status.casefold() != "resolved" else ticket.status
     settled = f"resolved: {ticket.why_resolved}" if ticket.is_resolved else "rejected" if ticket.is_rejected else ""
     return "; ".join(part for part in (ticket.status, settled) if part)
+
+
+def reviewed(review: Review) -> str:
+    """`ENDORSE (Kim)`, `REJECT (Bo)`; a review that only asks for another severity says so."""
+    said = cut(review.verdict, 60) or (f"severity {review.severity}" if review.severity else "")
+    return f"{said} ({review.reviewer})" if review.reviewer else said
 
 
 def written(place: Place) -> str:
@@ -96,9 +151,11 @@ def ranges(lines: Iterable[Lines]) -> str:
 
 
 def short(ticket: Ticket) -> str:
-    """The first words of the fix, or that there is only code."""
-    text = " ".join(ticket.fix.split()) or ("code" if ticket.code_of("fix") else "")
-    return text if len(text) <= SHORT else text[: SHORT - 3] + "..."
+    """The first words of the fix, and how much code there is to it."""
+    lines = sum(len(block.text.strip().splitlines()) for block in ticket.code_of("fix"))
+    code = f"{lines} line{'s' * (lines != 1)} of code" if lines else ""
+    text = cut(" ".join(ticket.fix.split()))
+    return f"{text} [{code}]" if text and code else text or code
 
 
 def literal(fix: OwnFix) -> str:

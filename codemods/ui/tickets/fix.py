@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -17,9 +18,10 @@ from codemods.project import Project
 from codemods.rewrite.diff import patch
 from codemods.rewrite.journal import FOLDER, Journal
 from codemods.run import Settler, keep_all, writer_for
-from codemods.tickets.fix import Fixer
+from codemods.tickets.fix import Choose, Fixer
 from codemods.tickets.fixing.choosing import Task
 from codemods.tickets.fixing.model import Filed, Handled, Wish
+from codemods.tickets.fixing.turn import Left
 from codemods.tickets.understanding import Understood
 from codemods.ui.commands import UNDECIDED, AcceptAll, Chooser
 from codemods.ui.config import read_config
@@ -47,12 +49,13 @@ class FixRequest:
     settled: bool
     write_tests: str | None
     report: Path | None
+    form: str
     quiet: bool
     color: str
 
     @property
     def is_dry(self) -> bool:
-        is_interactive = is_terminal(sys.stdin) and is_terminal(sys.stdout)
+        is_interactive = self.form == "text" and is_terminal(sys.stdin) and is_terminal(sys.stdout)
         return self.diff or not (self.yes or is_interactive)
 
 
@@ -106,7 +109,9 @@ def fix(request: FixRequest, proof: ProofRequest | None, today: Callable[[], dat
         for handled in fixer_for(request, proof, desk, today).fix(filed):
             outcomes.handled.append(handled)
             outcomes.not_reached = [each for each in outcomes.not_reached if each.ticket != handled.understood.ticket]
-            click.echo(handled_text(handled, request.is_dry, use_color(request.color)), err=request.is_dry)
+            if request.form == "text":
+                text = handled_text(handled, request.is_dry, use_color(request.color))
+                click.echo(f"{text}\n", err=request.is_dry)
     except KeyboardInterrupt:
         outcomes.is_stopped = True
     conclude(request, outcomes)
@@ -168,9 +173,7 @@ def fixer_for(request: FixRequest, proof: ProofRequest | None, desk: Desk, today
     return Fixer(desk.tree, desk.catalogue, wish, choice_of(request), settler_for, write, today)
 
 
-def choice_of(
-    request: FixRequest,
-) -> Callable[[Understood, Task, Project], tuple[list[Finding], str]]:
+def choice_of(request: FixRequest) -> Choose:
     """How the findings of a ticket are chosen: by a person, or all that are safe. Who asks for the literal fix has."""
     if request.is_dry or request.yes:
         accept = AcceptAll(request.unsafe or request.literal)
@@ -180,40 +183,57 @@ def choice_of(
 
     keys, color = Keys(), use_color(request.color)
 
-    def ask(understood: Understood, task: Task, project: Project) -> tuple[list[Finding], str]:
+    def ask(understood: Understood, task: Task, project: Project) -> tuple[list[Finding], Left]:
         return chosen_by(Review(color, keys, task.codemods, tuple(about(understood))), task, project)
 
     return ask
 
 
-def chosen_by(reviewer: Chooser, task: Task, project: Project) -> tuple[list[Finding], str]:
+def chosen_by(reviewer: Chooser, task: Task, project: Project) -> tuple[list[Finding], Left]:
     chosen = reviewer.choose(task.findings, project)
     kept = {finding.key for finding in chosen}
     left = [finding for finding in task.findings if finding.key not in kept]
-    return chosen, (left[0].left_alone or reviewer.why_left(left[0])) if left else ""
+    return chosen, [(finding, finding.left_alone or reviewer.why_left(finding)) for finding in left]
 
 
 def conclude(request: FixRequest, outcomes: Outcomes) -> None:
     """The patch of a dry run, the report, and what there is to say about the whole."""
-    desk = outcomes.desk
-    if outcomes.is_dry:
-        write_patch(outcomes.patch, use_color(request.color))
-        if outcomes.patch and not request.diff:
-            desk.notices.append("nothing is written without --yes or a terminal to ask on; this is the patch")
-        if outcomes.patch and desk.root != Path.cwd():
-            desk.notices.append(f"the patch counts from {desk.root}")
+    notices = outcomes.desk.notices
+    if outcomes.is_dry and outcomes.patch and not request.diff:
+        notices.append("nothing is written without --yes or a terminal to ask on; this is the patch")
+    if outcomes.is_dry and outcomes.patch and outcomes.desk.root != Path.cwd():
+        notices.append(f"the patch counts from {outcomes.desk.root}")
     if request.report:
-        from codemods.ui.tickets.report import as_markdown
+        write_report(request.report, outcomes)
+    if request.form == "json":
+        from codemods.ui.tickets.fix_json import as_json
 
-        request.report.write_text(as_markdown(outcomes), encoding="utf-8")
-        desk.notices.append(f"the report is in {request.report}")
-    for place, reason in desk.errors:
-        click.echo(f"{place}: error: {reason}", err=True)
-    for notice in desk.notices:
-        click.echo(f"fullgraph: {notice}", err=True)
-    if not request.quiet:
-        click.echo(summary(outcomes.handled, len(outcomes.not_reached), outcomes.is_dry), err=True)
+        click.echo(json.dumps(as_json(outcomes), indent=2))
+    else:
+        tell(request, outcomes)
     if outcomes.is_stopped:
         runs = [str(each.run.number) for each in outcomes.handled if each.run]
         said = f"run {', '.join(runs)} had been written before" if runs else "nothing was written"
         click.echo(f"fullgraph: stopped; {said}", err=True)
+
+
+def write_report(file: Path, outcomes: Outcomes) -> None:
+    """What was done is done: a report that cannot be written is an error beside it."""
+    from codemods.ui.tickets.report import as_markdown
+
+    try:
+        file.write_text(as_markdown(outcomes), encoding="utf-8")
+        outcomes.desk.notices.append(f"the report is in {file}")
+    except OSError as error:
+        outcomes.desk.errors.append((str(file), f"the report was not written: {error.strerror}"))
+
+
+def tell(request: FixRequest, outcomes: Outcomes) -> None:
+    if outcomes.is_dry:
+        write_patch(outcomes.patch, use_color(request.color))
+    for place, reason in outcomes.desk.errors:
+        click.echo(f"{place}: error: {reason}", err=True)
+    for notice in outcomes.desk.notices:
+        click.echo(f"fullgraph: {notice}", err=True)
+    if not request.quiet:
+        click.echo(summary(outcomes.handled, len(outcomes.not_reached), outcomes.is_dry), err=True)

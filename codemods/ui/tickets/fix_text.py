@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from codemods.tickets.fixing.choosing import LITERAL
 from codemods.tickets.fixing.model import Handled, Outcome
 from codemods.tickets.understanding import Understood
 from codemods.ui.layout import encodable
@@ -58,10 +57,11 @@ def rows(handled: Handled, is_dry: bool) -> Iterator[tuple[str, str]]:
     yield "place", place_of(understood)
     if handled.outcome != "skipped":
         yield "codemod", codemod_of(handled)
-        yield "compared", "" if not handled.applied or is_literal(handled) else understood.routed.comparison
+        yield "compared", "" if not handled.applied or handled.is_literal else understood.routed.comparison
     for verdict in handled.verdicts:
         yield "proof", proof_of(verdict)
     yield "done", done_text(handled, is_dry)
+    yield from (("left", each) for each in handled.left)
     for note in handled.notes:
         yield "", note
     yield "run", f"{handled.run.number}; `fullgraph undo {handled.run.number}` takes it back" if handled.run else ""
@@ -71,21 +71,17 @@ def place_of(understood: Understood) -> str:
     """Where the findings are, else the best guess at the place."""
     findings = understood.routed.findings
     if findings:
-        return ", ".join(dict.fromkeys(f"{each.path}:{each.line}" for each in findings)) + f"  {findings[0].symbol}"
+        return ", ".join(dict.fromkeys(f"{each.path}:{each.line} {each.symbol}".rstrip() for each in findings))
     spot = understood.located.best
     if spot is None:
         return ""
     where = f"{spot.path}:{ranges(spot.lines)}" if spot.lines else spot.path
-    return f"{where}  {spot.symbol}".rstrip()
-
-
-def is_literal(handled: Handled) -> bool:
-    return any(finding.codemod == LITERAL for finding in handled.applied)
+    return f"{where} {spot.symbol}".rstrip()
 
 
 def codemod_of(handled: Handled) -> str:
     routed = handled.understood.routed
-    if is_literal(handled):
+    if handled.is_literal:
         return f"the ticket's own fix, not that of {routed.codemod}"
     options = "".join(f" {key}={value}" for key, value in routed.options)
     return f"{routed.codemod}{options}" if routed.codemod else "none"
@@ -95,13 +91,26 @@ def proof_of(verdict: Verdict) -> str:
     return f"{verdict.ruling.value} by {verdict.scenario.name}: {verdict.sentence}"
 
 
-def done_text(handled: Handled, is_dry: bool) -> str:
-    """`fixed; its status is now "resolved"`, or why not. What no scenario has run is not called fixed."""
+def outcome_of(handled: Handled, is_dry: bool) -> str:
+    """`fixed`, `left open`. What no scenario has run is not called fixed."""
     is_unproven = handled.outcome == "fixed" and not handled.verdicts and not is_dry
-    parts = ["written, not verified" if is_unproven else DONE[handled.outcome][is_dry]]
-    parts += [handled.reason] if handled.reason else []
-    text = ": ".join(parts)
-    return f'{text}; its status is now "{handled.status}"' if handled.status else text
+    return "written, not verified" if is_unproven else DONE[handled.outcome][is_dry]
+
+
+def done_text(handled: Handled, is_dry: bool) -> str:
+    """`fixed; its status is now "resolved"`, or why not."""
+    text = ": ".join(filter(None, [outcome_of(handled, is_dry), brief(handled)]))
+    if not handled.status:
+        return text
+    return f'{text}; its status {"would be" if is_dry else "is now"} "{handled.status}"'
+
+
+def brief(handled: Handled) -> str:
+    """The reason without the sentences of the verdicts, which are told beside it."""
+    reason = handled.reason
+    for verdict in handled.verdicts:
+        reason = reason.replace(f"{verdict.ruling.value}: {verdict.sentence}", verdict.ruling.value)
+    return reason
 
 
 def ruling_of(handled: Handled) -> str:
@@ -115,8 +124,8 @@ def ruling_of(handled: Handled) -> str:
 
 def summary(handled: Sequence[Handled], not_reached: int, is_dry: bool) -> str:
     """`7 tickets: 3 fixed, 2 left open, 2 not worked on.`"""
-    counted = Counter(each.outcome for each in handled)
-    parts = [f"{counted[outcome]} {names[is_dry]}" for outcome, names in DONE.items() if counted[outcome]]
+    counted = Counter(outcome_of(each, is_dry) for each in sorted(handled, key=lambda one: [*DONE].index(one.outcome)))
+    parts = [f"{number} {words}" for words, number in counted.items()]
     parts += [f"{not_reached} not reached"] if not_reached else []
     total = len(handled) + not_reached
     return f"{total} ticket{'s' * (total != 1)}{': ' if parts else ''}{', '.join(parts)}."

@@ -19,6 +19,7 @@ from codemods.tickets.model import NoTicketError, Ticket, TicketError
 from codemods.tickets.routes.firing import Catalogue
 from codemods.tickets.understanding import understand
 from codemods.ui.config import read_config
+from codemods.ui.plain import plain
 
 
 @dataclass
@@ -50,9 +51,9 @@ def show(files: tuple[Path, ...], path: Path, form: str, color: bool, *, even_se
 
         click.echo(as_text(understood, color), nl=False)
     for place, reason in desk.errors:
-        click.echo(f"{place}: error: {reason}", err=True)
+        click.echo(plain(f"{place}: error: {reason}"), err=True)
     for notice in desk.notices:
-        click.echo(f"fullgraph: {notice}", err=True)
+        click.echo(plain(f"fullgraph: {notice}"), err=True)
     return desk.exit_code
 
 
@@ -73,13 +74,16 @@ def tickets_in(file: Path, desk: Desk) -> Iterator[tuple[Path, Ticket]]:
         return
     quiet = 0
     base = desk.root if is_below(file, desk.root) else file
-    for path, found in read_folder(file, base):
+    files = read_folder(file, base)
+    if not files:
+        desk.notices.append(f"there is no Markdown, JSON or SARIF below {file}")
+    for path, found in files:
         if isinstance(found, NoTicketError):
             quiet += 1
         else:
             yield from ((base / path, ticket) for ticket in taken(found, desk))
     if quiet:
-        desk.notices.append(f"{quiet} files below {file} hold no ticket")
+        desk.notices.append(f"{quiet} file{'s' * (quiet != 1)} below {file} hold{'s' * (quiet == 1)} no ticket")
 
 
 def taken(found: list[Ticket] | TicketError, desk: Desk) -> list[Ticket]:

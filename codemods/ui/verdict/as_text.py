@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from codemods.ui.layout import Entry, Paragraph, Piece, lay_out
+from codemods.ui.listing import BLANK, MOST, clipped, tell_list, times
 from codemods.ui.stage_line import StageLine
 from codemods.ui.verdict.places import breaks_by_fate, count_lines, kind_label, labels_of, place_of, repeated
 from codemods.ui.verdict.rows import rows
@@ -24,12 +25,7 @@ RULINGS = {
     Ruling.UNDECIDED: "magenta",
 }
 TENDENCIES = {"better": "green", "worse": "yellow", "different": "red", "unknown": "magenta"}
-BLANK = Paragraph()
-MOST = 12
-"""Entries of one list that a terminal shows; the page has all of them."""
-
-LONGEST = 300
-"""Characters of one value or reason."""
+IN_FULL = "--report FILE.html shows all"
 
 
 def verdict_text(verdicts: Sequence[Verdict], color: bool, width: int = 0) -> str:
@@ -63,7 +59,7 @@ def tell(verdict: Verdict) -> Iterator[Piece]:
     yield from tell_lines("Host reads", verdict, verdict.before.syncs, verdict.after.syncs)
     yield from tell_lines("Device copies", verdict, verdict.before.moves, verdict.after.moves)
     if verdict.notices:
-        yield from tell_list("Notices", [[Paragraph(notice, 2)] for notice in verdict.notices])
+        yield from tell_list("Notices", [[Paragraph(notice, 2)] for notice in verdict.notices], IN_FULL)
 
 
 def where(verdict: Verdict) -> str:
@@ -86,13 +82,6 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     counts = Counter(verdict.ruling for verdict in verdicts)
     named = ", ".join(f"{counts[ruling]} {ruling.value}" for ruling in Ruling if counts[ruling])
     return f"{len(verdicts)} scenarios: {named}; together {combined(verdicts).value}."
-
-
-def clipped(text: str) -> str:
-    """The first line, and no more of it than can be read."""
-    first, _, rest = text.strip().partition("\n")
-    is_cut = bool(rest) or len(first) > LONGEST
-    return first[:LONGEST] + (" ..." if is_cut else "")
 
 
 def short_sentence(verdict: Verdict) -> str:
@@ -133,7 +122,7 @@ def tell_differences(differences: Sequence[Difference]) -> Iterator[Piece]:
             yield Paragraph(f"{label}: {clipped(text)}", 4)
     also = [f"{one.path} differs: {one.what} ({labels_of(one.between)[0]}, in {one.case})" for one in others]
     if also:
-        yield from tell_list("Other differences", [[Paragraph(text, 2)] for text in also])
+        yield from tell_list("Other differences", [[Paragraph(text, 2)] for text in also], IN_FULL)
 
 
 def tell_numbers(verdict: Verdict) -> Iterator[Piece]:
@@ -158,12 +147,12 @@ def tell_numbers(verdict: Verdict) -> Iterator[Piece]:
 def tell_breaks(verdict: Verdict) -> Iterator[Piece]:
     fates = breaks_by_fate(verdict)
     if fates:
-        yield from tell_list("Graph breaks that went", [break_pieces(one)[:2] for one in fates.went], "green")
-        yield from tell_list("Graph breaks that came", [break_pieces(one) for one in fates.came], "yellow")
-        yield from tell_list("Graph breaks that stayed", [[stayed_piece(*pair)] for pair in fates.stayed])
+        yield from tell_list("Graph breaks that went", [break_pieces(one)[:2] for one in fates.went], IN_FULL, "green")
+        yield from tell_list("Graph breaks that came", [break_pieces(one) for one in fates.came], IN_FULL, "yellow")
+        yield from tell_list("Graph breaks that stayed", [[stayed_piece(*pair)] for pair in fates.stayed], IN_FULL)
     else:
         for side in (verdict.before, verdict.after):
-            yield from tell_list(f"Graph breaks {side.side}", [break_pieces(one) for one in side.breaks or ()])
+            yield from tell_list(f"Graph breaks {side.side}", [break_pieces(one) for one in side.breaks or ()], IN_FULL)
     for side in (verdict.before, verdict.after):
         if side.fullgraph_reason and not side.breaks:
             text = f"fullgraph=True does not compile {side.side}: {clipped(side.fullgraph_reason)}"
@@ -200,11 +189,7 @@ def tell_recompiles(verdict: Verdict) -> Iterator[Piece]:
             [Paragraph(f"{graph.function} ({place_of(graph)}){times(number)}: {clipped(graph.recompile)}", 2)]
             for graph, number in repeated(recompiles)
         ]
-        yield from tell_list(f"Recompiles {when}, by the guard that failed", entries)
-
-
-def times(number: int) -> str:
-    return f", {number} times" if number > 1 else ""
+        yield from tell_list(f"Recompiles {when}, by the guard that failed", entries, IN_FULL)
 
 
 def tell_lines(
@@ -214,16 +199,4 @@ def tell_lines(
         [Paragraph(f"{one.place} {one.call}: {one.before} > {one.after}", 2)]
         for one in count_lines(verdict, before or (), after or ())
     ]
-    yield from tell_list(f"{title} by line, before > after", entries)
-
-
-def tell_list(title: str, entries: Sequence[Sequence[Piece]], color: str = "") -> Iterator[Piece]:
-    """A titled list, unless it is empty; of a long one the beginning, and how much is left out."""
-    if not entries:
-        return
-    yield BLANK
-    yield Paragraph(f"{title} ({len(entries)})", style={"fg": color, "bold": True} if color else {"bold": True})
-    for entry in entries[:MOST]:
-        yield from entry
-    if len(entries) > MOST:
-        yield Paragraph(f"... and {len(entries) - MOST} more; --report FILE.html shows all", 2)
+    yield from tell_list(f"{title} by line, before > after", entries, IN_FULL)

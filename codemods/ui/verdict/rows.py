@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
 
+from validate.judge import ratio_text
 from validate.model import Measurement, Ratio, Verdict
 
 ABSENT = "-"
@@ -201,15 +202,6 @@ def finite(number: float | None) -> float | None:
 
 def is_finite(ratio: Ratio) -> bool:
     return all(math.isfinite(number) and number > 0 for number in (ratio.ratio, ratio.low, ratio.high))
-
-
-def ratio_text(ratio: Ratio, tendency: str) -> str:
-    """`1.31x faster [1.27, 1.35]`; slower the other way round, so that the number is above 1 again."""
-    if tendency == "better":
-        return f"{ratio.ratio:.2f}x faster [{ratio.low:.2f}, {ratio.high:.2f}]"
-    if tendency == "worse":
-        return f"{1 / ratio.ratio:.2f}x slower [{1 / ratio.high:.2f}, {1 / ratio.low:.2f}]"
-    return f"the same [{ratio.low:.2f}, {ratio.high:.2f}]"
 
 
 def seconds_text(seconds: float) -> str:

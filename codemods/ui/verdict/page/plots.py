@@ -15,11 +15,11 @@ from codemods.ui.verdict.rows import (
     UNITS,
     blocks_of,
     is_finite,
-    ratio_text,
     seconds_text,
     speed_tendency,
     typical,
 )
+from validate.judge import ratio_text
 from validate.model import Ratio, Verdict
 
 HEIGHT, AXIS, MIDDLE = 44, 24, 22

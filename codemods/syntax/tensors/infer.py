@@ -12,13 +12,13 @@ from codemods.syntax.assignments import own_nodes
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.flow import last_name
 from codemods.syntax.places import Definition, Place
-from codemods.topics.host_reads.annotated import said_by
-from codemods.topics.host_reads.attributes import given_values, stores
-from codemods.topics.host_reads.calls import made_by, method_of, torch_call
-from codemods.topics.host_reads.counters import is_whole
-from codemods.topics.host_reads.known import NUMBER, OTHER, UNKNOWN, Known, agreed, is_foreign, refined
-from codemods.topics.host_reads.pieces import Ask, element, one_of_several, operated, unpacked
-from codemods.topics.host_reads.usage import is_used_as_float, is_used_as_tensor, keeps
+from codemods.syntax.tensors.annotated import said_by
+from codemods.syntax.tensors.attributes import given_values, stores
+from codemods.syntax.tensors.calls import made_by, method_of, torch_call
+from codemods.syntax.tensors.counters import is_whole
+from codemods.syntax.tensors.known import NUMBER, OTHER, UNKNOWN, Known, agreed, is_foreign, refined
+from codemods.syntax.tensors.pieces import Ask, element, one_of_several, operated, unpacked
+from codemods.syntax.tensors.usage import is_used_as_float, is_used_as_tensor, keeps
 
 DEEP = 5
 LONG = 400

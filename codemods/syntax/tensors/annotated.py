@@ -6,8 +6,8 @@ import ast
 
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Definition, Place
-from codemods.topics.host_reads.known import NUMBER, OTHER, UNKNOWN, Known, is_foreign
-from codemods.topics.host_reads.tables import TENSOR_NAMES
+from codemods.syntax.tensors.known import NUMBER, OTHER, UNKNOWN, Known, is_foreign
+from codemods.syntax.tensors.tables import TENSOR_NAMES
 
 LISTS = {"list", "List", "Sequence", "tuple", "Tuple", "MutableSequence"}
 DICTS = {"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"}

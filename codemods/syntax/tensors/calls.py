@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from codemods.module import Module
-from codemods.topics.host_reads.known import NUMBER, UNKNOWN, Device, Kind, Known, tensor
-from codemods.topics.host_reads.tables import (
+from codemods.syntax.tensors.known import NUMBER, UNKNOWN, Device, Kind, Known, tensor
+from codemods.syntax.tensors.tables import (
     BOOL_ELEMENTWISE,
     BOOL_REDUCTIONS,
     BROADCASTS,

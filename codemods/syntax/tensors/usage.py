@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods.module import Module
-from codemods.topics.host_reads.tables import LOSSES, REDUCTIONS
+from codemods.syntax.tensors.tables import LOSSES, REDUCTIONS
 
 FLOAT_ONLY = {"mean", "std", "var", "backward", "softmax", "log_softmax"}
 TENSOR_ONLY = {

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from codemods.module import Module
 from codemods.syntax.flow import last_name
-from codemods.topics.host_reads.calls import PAIRS
-from codemods.topics.host_reads.known import OTHER, UNKNOWN, Known, combined
+from codemods.syntax.tensors.calls import PAIRS
+from codemods.syntax.tensors.known import OTHER, UNKNOWN, Known, combined
 
 Ask = Callable[[ast.AST], Known]
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow)
