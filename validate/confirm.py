@@ -38,7 +38,8 @@ class Confirmation:
 
     def claims(self, seen: int) -> dict[str, str]:
         """What would be named, with its tendency, and has not been seen often enough."""
-        claimed = {name: self.tendency(name) for name in ("eager", "compiled", "guards", "memory")}
+        names = ("memory",) if self.evidence.is_untimed else ("eager", "compiled", "guards", "memory")
+        claimed = {name: self.tendency(name) for name in names}
         return {
             name: tendency for name, tendency in claimed.items() if tendency != SAME and seen < self.times_for(name)
         }

@@ -37,6 +37,9 @@ class Evidence:
     unconfirmed: set[str] = field(default_factory=set)
     """Numbers that were better or worse in one pair of processes, and not in another."""
 
+    is_untimed: bool = False
+    """Whether times, even of guards, are not to decide."""
+
     is_valueless: bool = False
     """Whether the device only traces, so that nothing could be compared."""
 
@@ -132,7 +135,8 @@ def compare_numbers(evidence: Evidence) -> Iterator[Reason]:
     for name, text in (("compiled", "compiled pass"), ("eager", "eager pass"), ("cold start", "cold start")):
         if name in evidence.ratios:
             yield compare_speed(name, text, evidence.ratios[name])
-    yield from compare_guards(before, after)
+    if not evidence.is_untimed:
+        yield from compare_guards(before, after)
     yield from compare_memory(before, after)
 
 

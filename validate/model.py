@@ -44,6 +44,9 @@ class Settings:
     repeat: int = 0
     """Blocks of timing; 0 is as many as the interval needs."""
 
+    untimed: bool = False
+    """Whether no times are taken, so that only values and counts decide: they hold on a busy machine, too."""
+
     time_limit: float = 600
     """Seconds for the whole proof; one stage of one side that takes longer is a hang."""
 

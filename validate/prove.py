@@ -98,7 +98,7 @@ class Proof:
         self.deadline = Deadline(settings.time_limit)
         self.comparing = ExitStack()
         self.comparer: Comparer | None = None
-        self.evidence = Evidence()
+        self.evidence = Evidence(is_untimed=settings.untimed)
         self.environment: dict[str, Any] = {}
         self.opened: dict[str, Any] = {}
         self.eager: dict[str, Any] = {}
@@ -178,6 +178,8 @@ class Proof:
             self.opened = told
         if not self.is_compiled:
             self.evidence.notices.append("not compiled: the scenario says that this code never is")
+        if self.settings.untimed:
+            self.evidence.notices.append("no times were taken: --untimed")
         self.evidence.is_valueless = bool(self.environment.get("is_fake"))
 
     def compare_eager(self, pair: Pair) -> None:
@@ -229,7 +231,7 @@ class Proof:
         for told in pair.stage("warm_up").values():
             if told["fallback"]:
                 self.evidence.notices.append(f"inductor does not work here, aot_eager instead: {told['fallback']}")
-        cold = pair.cold_starts(**random) if pair.is_whole else {}
+        cold = {} if self.settings.untimed or not pair.is_whole else pair.cold_starts(**random)
         for side, seconds in cold.items():
             self.measured(side, cold_s=tuple(seconds))
         if cold and len(cold["before"]) == COLD_STARTS:
@@ -277,7 +279,7 @@ class Proof:
 
     def measure_speed(self, pair: Pair) -> None:
         self.comparing.close()
-        if self.environment.get("is_untimed"):
+        if self.settings.untimed or self.environment.get("is_untimed"):
             return
         stopwatch = self.stopwatch()
         is_plain = self.is_pytest or not self.is_compiled or self.evidence.compile_failures

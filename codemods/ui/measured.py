@@ -26,6 +26,8 @@ from validate.prove import prove
 from validate.scenario import read_scenario
 
 ROW = "measured.json"
+COUNTED = ("equivalence", "breaks", "fullgraph", "recompiles", "host reads", "moves")
+TIMED = ("compiled", "eager", "cold start")
 
 
 def proven_cases(name: str) -> list[Path]:
@@ -51,7 +53,13 @@ def codemod_of(case: Path) -> Codemod:
 
 
 def prove_case(
-    case: Path, codemod: Codemod, python: str, cache: Path, progress: Progress = lambda stage, detail: None
+    case: Path,
+    codemod: Codemod,
+    python: str,
+    cache: Path,
+    progress: Progress = lambda stage, detail: None,
+    *,
+    untimed: bool = False,
 ) -> Verdict:
     """The fixture as a project on disk, its scenario run on both sides."""
     wanted = wanted_of(case)
@@ -61,9 +69,8 @@ def prove_case(
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(data)
         (root / "scenario.py").write_bytes((case / "scenario.py").read_bytes())
-        settings = Settings(
-            device=wanted.get("device", "cpu"), backend=wanted.get("backend", "aot_eager"), python=python, repeat=12
-        )
+        device, backend = wanted.get("device", "cpu"), wanted.get("backend", "aot_eager")
+        settings = Settings(device=device, backend=backend, python=python, repeat=12, untimed=untimed)
         scenario = read_scenario(str(root / "scenario.py"), root)
         before = side(case, "before")
         project = Project(root, before)
@@ -82,7 +89,7 @@ def measure_now(name: str, python: str) -> int:
         for case in proven_cases(name):
             verdict = prove_case(case, codemod_of(case), python, user_cache_path("fullgraph") / "inductor", line)
             line.finish()
-            click.echo(wrap(f"Measured: {row_text(case.name, row_of(verdict))}"))
+            click.echo(wrap(f"Measured: {row_text(case.name, row_of(verdict, COUNTED + TIMED))}"))
     except ValidateError as error:
         line.finish()
         click.echo(f"fullgraph: undecided: {error}", err=True)
@@ -90,14 +97,13 @@ def measure_now(name: str, python: str) -> int:
     return 0
 
 
-def row_of(verdict: Verdict) -> dict[str, Any]:
-    """What is kept of a verdict: counts and the ruling, which hold on every machine, and the guard time."""
-    counted = ("equivalence", "breaks", "fullgraph", "recompiles", "host reads", "moves")
+def row_of(verdict: Verdict, names: tuple[str, ...] = COUNTED) -> dict[str, Any]:
+    """What is kept of a verdict: the ruling and counts, which hold on every machine if no times were taken."""
     return {
         "torch": verdict.environment["torch"],
         "device": verdict.environment["device"],
         "ruling": verdict.ruling.value,
-        "numbers": {reason.name: reason.text for reason in verdict.reasons if reason.name in counted},
+        "numbers": {reason.name: reason.text for reason in verdict.reasons if reason.name in names},
         "guard_us": [round(side.guard_us or 0, 1) for side in (verdict.before, verdict.after)],
         "notices": [notice for notice in verdict.notices if notice.startswith("allowed to change")],
     }

@@ -11,7 +11,7 @@ import pytest
 
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
-QUICK = ("--backend", "eager", "--repeat", "3", "--python", sys.executable)
+QUICK = ("--backend", "eager", "--untimed", "--python", sys.executable)
 WRONG = '''
 import ast
 

@@ -22,7 +22,7 @@ from tests.ui.running import run as run_command
 
 WHITENING = "src/orrery/agents/whitening.py"
 DEVICE = "docs/tickets/device_table.md"
-PROOF = ("--device", "second", "--backend", "eager", "--repeat", "3", "--python", sys.executable)
+PROOF = ("--device", "second", "--backend", "eager", "--untimed", "--python", sys.executable)
 SCENARIO = '''
 """Two filters that are made on the CPU and meet a batch on the device."""
 
@@ -125,7 +125,7 @@ def test_what_is_better_in_a_number_is_proven_and_the_number_told(root: Path) ->
     (root / "pick.py").write_text(PICKING)
     ticket = "docs/tickets/host_reads_plan_style.md"
     before = snapshot(root)
-    options = ("--backend", "eager", "--repeat", "3", "--python", sys.executable)
+    options = ("--backend", "eager", "--untimed", "--python", sys.executable)
     result = fix(root, str(root / ticket), "--yes", "--prove", str(root / "pick.py"), *options)
     assert result.exit_code == 0, result.stderr
     text = (root / ticket).read_text()

@@ -17,13 +17,13 @@ CACHE = Path("/tmp") / "fullgraph-tests-inductor"
 def prove_texts(
     folder: Path, before: str, after: str, scenario: str, *, declared: tuple[Declared, ...] = (), **settings: Any
 ) -> Verdict:
-    """`module.py` with two texts; the scenario imports it."""
+    """`module.py` with two texts; the scenario imports it. No times are taken unless a test asks for them."""
     folder.mkdir(exist_ok=True)
     (folder / "module.py").write_text(textwrap.dedent(before))
     (folder / "scenario.py").write_text(textwrap.dedent(scenario))
     sides = Sides(
         folder, {"module.py": textwrap.dedent(before).encode()}, {"module.py": textwrap.dedent(after).encode()}
     )
-    given = {"device": "cpu", "python": sys.executable, "backend": "aot_eager", **settings}
+    given = {"device": "cpu", "python": sys.executable, "backend": "aot_eager", "untimed": True, **settings}
     found = read_scenario(str(folder / "scenario.py"), folder)
     return prove(found, sides, Settings(**given), declared=declared, cache=CACHE)

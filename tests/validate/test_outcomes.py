@@ -41,7 +41,7 @@ SCENARIO = """
     def cases(device, seed):
         return [(torch.arange(4.0, device=device) - 2,), (torch.arange(6.0, device=device) - 3,)]
 """
-QUICK: dict[str, Any] = {"backend": "eager", "repeat": 3}
+QUICK: dict[str, Any] = {"backend": "eager", "untimed": True}
 
 
 def after(line: str) -> str:
@@ -107,7 +107,7 @@ def test_a_scenario_that_never_runs_the_change_is_undecided(tmp_path: Path) -> N
 
 
 def test_code_that_differs_from_itself_decides_nothing(tmp_path: Path) -> None:
-    unsteady = MODULE.replace("return y.relu()", "import time\n        return y.relu() + time.perf_counter()")
+    unsteady = MODULE.replace("return y.relu()", "return y.relu() + int.from_bytes(os.urandom(2))")
     verdict = prove_texts(tmp_path, unsteady, unsteady.replace("x * 2", "2 * x"), SCENARIO, **QUICK)
     assert verdict.ruling is Ruling.UNDECIDED
     assert "each time that the same code runs" in verdict.sentence
@@ -174,9 +174,7 @@ def test_a_torch_that_is_too_old_is_told(tmp_path: Path) -> None:
 def test_inductor_without_a_compiler_gives_way_to_aot_eager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "/nowhere/g++")
     monkeypatch.setattr("tests.validate.proofs.CACHE", tmp_path / "cache")
-    verdict = prove_texts(
-        tmp_path / "p", MODULE, MODULE.replace("x * 2", "2 * x"), SCENARIO, backend="inductor", repeat=3
-    )
+    verdict = prove_texts(tmp_path / "p", MODULE, MODULE.replace("x * 2", "2 * x"), SCENARIO, backend="inductor")
     assert verdict.ruling is not Ruling.UNDECIDED
     assert any("aot_eager instead" in notice for notice in verdict.notices)
 
@@ -201,13 +199,13 @@ def prove_test(folder: Path, before: str, after: str) -> tuple[Ruling, str]:
         folder, {"module.py": textwrap.dedent(before).encode()}, {"module.py": textwrap.dedent(after).encode()}
     )
     scenario = read_scenario(f"{folder / 'test_step.py'}::test_step", folder)
-    verdict = prove(scenario, sides, Settings(python=sys.executable, repeat=3))
+    verdict = prove(scenario, sides, Settings(python=sys.executable, untimed=True))
     return verdict.ruling, verdict.sentence
 
 
 def test_a_test_of_the_users_runs_on_both_sides(tmp_path: Path) -> None:
     ruling, sentence = prove_test(tmp_path, MODULE, MODULE.replace("x * 2", "2 * x"))
-    assert ruling in (Ruling.NEUTRAL, Ruling.PROVEN, Ruling.WORSE)
+    assert ruling is Ruling.NEUTRAL
     assert "equivalent on 2 cases" in sentence
 
 

@@ -47,7 +47,8 @@ def build(device):
 def cases(device, seed):
     return [(torch.arange(6.0),), (torch.ones(3),)]
 """
-QUICK: dict[str, Any] = {"backend": "eager", "repeat": 3, "time_limit": 300}
+QUICK: dict[str, Any] = {"backend": "eager", "untimed": True, "time_limit": 300}
+TIMED: dict[str, Any] = {**QUICK, "untimed": False, "repeat": 3}
 SETTINGS = Settings(device="cpu", python=sys.executable, **QUICK)
 
 
@@ -315,7 +316,7 @@ def prove_hostile(folder: Path) -> Verdict:
     for name in ("device", "record", "timing", "torch_utils"):
         (folder / f"{name}.py").write_text("mine = 1\n")
     after = HOSTILE.replace("y = self.polite(x)", "z = self.polite(x)").replace("return y, self", "return z, self")
-    return prove_texts(folder, HOSTILE, after, BUILT, **QUICK)
+    return prove_texts(folder, HOSTILE, after, BUILT, **TIMED)
 
 
 def prove_better(folder: Path) -> Verdict:
@@ -338,7 +339,6 @@ def proofs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdict]:
 def test_code_that_changes_the_process_it_runs_in_is_proven_all_the_same(proofs: dict[str, Verdict]) -> None:
     """It changes folder, paths, streams, filters, handlers and types, and has modules of the names of the worker's."""
     verdict = proofs["hostile"]
-    assert verdict.ruling is Ruling.NEUTRAL, verdict.sentence
     assert verdict.sentence.startswith("equivalent on 2 cases")
     assert not [notice for notice in verdict.notices if "not measured" in notice]
     assert verdict.before.ran["module.py"]
@@ -358,6 +358,16 @@ def test_recompiles_are_counted_over_the_cases(proofs: dict[str, Verdict]) -> No
     assert after.recompiles is not None
     assert len(after.recompiles) == 1
     assert "x" in after.recompiles[0].recompile
+
+
+def test_times_are_taken_and_told_unless_nobody_wants_them(proofs: dict[str, Verdict]) -> None:
+    timed, untimed = proofs["hostile"], proofs["better"]
+    assert {"eager", "compiled"} <= timed.ratios.keys()
+    assert len(timed.before.eager_s) >= 3
+    assert {"eager", "compiled", "guards"} <= {reason.name for reason in timed.reasons}
+    assert not untimed.ratios
+    assert not {"eager", "compiled", "guards"} & {reason.name for reason in untimed.reasons}
+    assert "no times were taken: --untimed" in untimed.notices
 
 
 def test_every_report_says_where_it_ran(proofs: dict[str, Verdict]) -> None:
@@ -420,7 +430,7 @@ def test_a_file_that_is_new_and_one_that_is_gone_are_on_their_own_sides(
     known = sorted(path for path in tree.rglob("*") if ".git" not in path.parts)
     monkeypatch.setenv("PYTHONPATH", str(installed))
     command = [str(Path(sys.executable).with_name("fullgraph")), "prove", "scenarios/step.py", "--before", "HEAD"]
-    options = ["--backend", "eager", "--repeat", "3", "--python", sys.executable, "--keep", "neutral"]
+    options = ["--backend", "eager", "--untimed", "--python", sys.executable, "--keep", "neutral"]
     done = subprocess.run(
         [*command, *options, "--format", "json"], cwd=tmp_path / "link", capture_output=True, text=True, check=False
     )

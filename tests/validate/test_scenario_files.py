@@ -244,7 +244,7 @@ def test_a_loop_that_is_never_compiled_is_compared_and_counted_as_it_is(tmp_path
         def cases(device, seed):
             return [(torch.arange(4.0),)]
     """
-    verdict = prove_texts(tmp_path, before, after, scenario, repeat=3)
+    verdict = prove_texts(tmp_path, before, after, scenario)
     assert verdict.ruling is Ruling.PROVEN
     assert (verdict.before.graphs, verdict.after.breaks, verdict.after.compiled_s) == (None, None, ())
     assert next(reason.name for reason in verdict.reasons if reason.tendency == "better") == "host reads"

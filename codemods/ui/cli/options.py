@@ -24,7 +24,10 @@ PROOF_EPILOG = (
 
 MAKING_EPILOG = "Exit codes: 0 written; 2 wrong usage, or a file that is there already; 4 it could not be made."
 
-PROOF_NAMES = ("device", "python", "mode", "backend", "fullgraph", "dynamic", "repeat", "time_limit", "signed_zero")
+PROOF_NAMES = (
+    *("device", "python", "mode", "backend", "fullgraph", "dynamic"),
+    *("repeat", "untimed", "time_limit", "signed_zero"),
+)
 
 
 class LineRanges(click.ParamType):  # type: ignore[type-arg]
@@ -201,6 +204,7 @@ def proof_options(command: F) -> F:
         click.option("--fullgraph", is_flag=True, help="Compile with fullgraph=True."),
         click.option("--dynamic/--static", default=None, help="Compile with dynamic=True or False."),
         click.option("--repeat", type=click.IntRange(0), default=0, help="Blocks of timing; 0: as many as are needed."),
+        click.option("--untimed", is_flag=True, help="Take no times: values and counts decide, for busy machines."),
         click.option("--time-limit", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS"),
         click.option("--signed-zero", is_flag=True, help="Tell -0.0 from 0.0."),
     ]
