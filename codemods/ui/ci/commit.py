@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def commit_each(report: CiReport, job: Job, results: Sequence[FileResult], how: 
         if changes:
             text = message_for(codemod, changes, report.verdicts[first_verdict:])
             commit(report, repository, codemod.name, [*written_by(changes, job.tree.root)], text, how.branch)
-            job.tree.look_again({path for change in changes for path in change.after})
+            job.tree.look_again(as_written(changes, job.tree.root))
             waiting = met_after(waiting, changes, job)
 
 
@@ -113,6 +114,19 @@ def scanner_of(findings: Sequence[Finding]) -> Scanner:
 
 def written_by(changes: Sequence[Change], root: Path) -> set[Path]:
     return {root / path for change in changes for path in change.after}
+
+
+def as_written(changes: Sequence[Change], root: Path) -> set[str]:
+    """The files that are still as they were written: a hook of git's may have changed the others since."""
+    last = {path: raw for change in changes for path, raw in change.written.items()}
+    return {path for path, raw in last.items() if is_now(root / path, raw)}
+
+
+def is_now(file: Path, raw: bytes) -> bool:
+    try:
+        return file.read_bytes() == raw
+    except OSError:
+        return False
 
 
 def met_after(waiting: Sequence[Finding], changes: Sequence[Change], job: Job) -> list[Finding]:
@@ -131,13 +145,15 @@ def commit(
     report: CiReport, repository: Repository, codemod: str, files: Sequence[Path], text: str, branch: str
 ) -> None:
     paths = sorted(repository.path(file) for file in files)
+    new = sorted(set(paths) - repository.index().files)
     try:
         if branch and repository.branch != branch:
             repository.do("switch", "--quiet", "--create", branch)
-        if new := sorted(set(paths) - repository.index().files):
+        if new:
             repository.do("add", "--force", paths=new)
         repository.do("commit", "--quiet", "--only", "--cleanup=whitespace", f"--message={text}", paths=paths)
     except FullgraphError as error:
+        forget(repository, new)
         run = report.runs[-1][1]
         said = f"run {run} ({codemod}) is written and not committed; `fullgraph undo {run}` takes it back"
         raise FullgraphError(f"{error}; {said}") from error
@@ -145,3 +161,10 @@ def commit(
         report.add_notice("HEAD is detached: the commits are on no branch; --branch NAME makes one for them")
     name = repository.commit_of("HEAD")
     report.commits.append(Commit(codemod, name, text.partition("\n")[0], repository.branch))
+
+
+def forget(repository: Repository, new: Sequence[str]) -> None:
+    """What could not be committed is not left staged either."""
+    if new:
+        with suppress(FullgraphError):
+            repository.do("rm", "--quiet", "--cached", "--force", "--ignore-unmatch", paths=new)

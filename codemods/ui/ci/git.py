@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +22,9 @@ QUIET = {
 READING = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager", "--no-optional-locks")
 LOCAL = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE")
 """What git tells its hooks about their own repository: this one is found by its folder."""
+
+PATHSPECS = ("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS")
+"""What would change how paths are read here."""
 
 FETCHING = re.compile(r"transport '.*' not allowed|lazy fetching disabled")
 
@@ -59,10 +64,10 @@ class Repository:
         return start(self.top, READING, arguments).returncode == 0
 
     def do(self, *arguments: str, paths: Iterable[str] = ()) -> str:
-        """Have git change something; `paths` are given to it as they are, whatever they look like."""
-        given = "\0".join(paths)
+        """Have git change something. `paths` mean themselves, whatever they look like; hooks are told nothing of that."""
+        given = "\0".join(f":(literal){path}" for path in paths)
         files = ("--pathspec-from-file=-", "--pathspec-file-nul") if given else ()
-        options = ("--literal-pathspecs", "-c", "core.quotePath=false", "-c", "i18n.commitEncoding=UTF-8")
+        options = ("-c", "core.quotePath=false", "-c", "i18n.commitEncoding=UTF-8")
         return answer(start(self.top, options, (*arguments, *files), os.fsencode(given)))
 
     def path(self, file: Path) -> str:
@@ -134,16 +139,27 @@ def answer(done: subprocess.CompletedProcess[bytes]) -> str:
 def start(
     folder: Path, options: tuple[str, ...], arguments: tuple[str, ...], given: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    kept = {name: value for name, value in os.environ.items() if name not in LOCAL}
-    words = {"LC_ALL": "C"} if options is READING else {}
+    """Run git without a terminal: neither a hook nor whoever signs can ask there."""
+    command = ["git", *options, *arguments]
+    kept = {name: value for name, value in os.environ.items() if name not in (*LOCAL, *PATHSPECS)}
+    env = {**kept, **QUIET, **({"LC_ALL": "C"} if options is READING else {})}
+    pipe = subprocess.PIPE
     try:
-        return subprocess.run(
-            ["git", *options, *arguments],
-            cwd=folder,
-            env={**kept, **QUIET, **words},
-            input=given,
-            capture_output=True,
-            check=False,
+        running = subprocess.Popen(
+            command, cwd=folder, env=env, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
         )
     except FileNotFoundError as error:
         raise FullgraphError("git is not installed") from error
+    try:
+        out, err = running.communicate(given)
+    except BaseException:
+        end(running)
+        raise
+    return subprocess.CompletedProcess(command, running.returncode, out, err)
+
+
+def end(running: subprocess.Popen[bytes]) -> None:
+    """End git and its hooks so that it can take its locks away."""
+    with suppress(ProcessLookupError):
+        os.killpg(running.pid, signal.SIGTERM)
+    running.wait()

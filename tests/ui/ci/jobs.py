@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from click.testing import CliRunner
 
 from codemods.ui.cli import main
 from tests.ui.running import COMMAND, SAMPLE, environment, write_project
+
+PATIENCE = 60
+"""Seconds after which a job that does not come as far as it should is a failure."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,15 @@ def start(root: Path, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [COMMAND, "ci", *arguments], cwd=root, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
+
+
+def wait_for(file: Path, process: subprocess.Popen[bytes]) -> None:
+    """Until a job has come so far that this file is there."""
+    deadline = time.monotonic() + PATIENCE
+    while not file.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def places(result: Result) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from tests.ui.ci.jobs import Repository, ci
-from tests.ui.running import FILES, texts
+from tests.ui.ci.jobs import Repository, ci, run, start, wait_for
+from tests.ui.running import FILES, SAMPLE, Terminal, texts
 
 BOTH = ["fullgraph: rename_shared in 2 files", "fullgraph: call_fast in 3 files", "start"]
 
@@ -191,14 +191,68 @@ def test_a_subfolder_can_be_the_root(repository: Repository, monkeypatch: pytest
     assert repository.git("show", "--name-only", "--format=").split() == ["inner/x.py"]
 
 
+def add_hook(repository: Repository, name: str, script: str) -> None:
+    repository.write(f".git/hooks/{name}", f"#!/bin/sh\n{script}\n").chmod(0o755)
+
+
 def test_a_hook_that_refuses_leaves_a_run_that_can_be_taken_back(repository: Repository) -> None:
-    hook = repository.write(".git/hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 1\n")
-    os.chmod(hook, 0o755)
+    add_hook(repository, "pre-commit", "echo no >&2; exit 1")
     result = ci("--commit")
     assert result.code == 2
     assert "run 1 (call_fast) is written and not committed; `fullgraph undo 1` takes it back" in result.err
     assert repository.subjects() == ["start"]
     assert "def shared" in texts(repository.root)["pkg/c.py"]
+
+
+def test_a_new_file_that_was_refused_is_not_left_staged(repository: Repository, tmp_path: Path) -> None:
+    from tests.ui.test_proof import MAKES_A_MODULE, SHIFTS
+
+    codemod = tmp_path / "making.py"
+    codemod.write_text(MAKES_A_MODULE)
+    repository.write("module.py", SHIFTS)
+    repository.commit()
+    add_hook(repository, "pre-commit", "exit 1")
+    result = ci("--codemod", str(codemod), "--select", "move_to_module", "--commit")
+    assert "is written and not committed" in result.err
+    assert run("undo").code == 0
+    assert repository.git("status", "--porcelain") == ""
+
+
+def test_a_hook_finds_files_by_patterns_as_it_always_does(repository: Repository) -> None:
+    add_hook(repository, "pre-commit", "git diff --cached --name-only -- '*.py' > seen")
+    ci("--commit", "--select", "call_fast")
+    assert (repository.root / "seen").read_text().split() == ["pkg/a.py", "pkg/b.py", "pkg/c.py"]
+
+
+@pytest.mark.parametrize("hook", ["pre-commit", "post-commit"])
+def test_what_a_hook_has_rewritten_is_left_as_it_is(repository: Repository, hook: str) -> None:
+    """Places in the old text mean nothing in the new one, even where something else could be replaced there."""
+    repository.write("pkg/b.py", "x = nest(1)\ny = slow()\n")
+    repository.commit()
+    add_hook(repository, hook, "sed -i '1i s = 123456789' pkg/b.py")
+    result = ci("--commit", "pkg/b.py")
+    assert texts(repository.root)["pkg/b.py"] == "s = 123456789\nx = nest(1)\ny = fast()\n"
+    assert "pkg/b.py has changed since it was looked at" in result.out
+    assert repository.subjects()[0] == "fullgraph: call_fast in 1 file"
+
+
+def test_nobody_is_asked_by_a_hook(repository: Repository) -> None:
+    add_hook(repository, "pre-commit", "read answer < /dev/tty || { echo nobody >&2; exit 1; }")
+    terminal = Terminal(repository.root, "ci", "--codemod", str(SAMPLE), "--commit")
+    assert terminal.end() == 2
+    assert "run 1 (call_fast) is written and not committed" in terminal.screen
+
+
+def test_a_commit_that_is_stopped_leaves_no_lock(repository: Repository) -> None:
+    add_hook(repository, "pre-commit", "touch waiting; sleep 600")
+    process = start(repository.root, "--codemod", str(SAMPLE), "--commit")
+    wait_for(repository.root / "waiting", process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"`fullgraph undo 1` takes them back" in said
+    assert not (repository.root / ".git/index.lock").exists()
+    assert repository.subjects() == ["start"]
 
 
 def test_somebody_has_to_be_known_to_git(repository: Repository) -> None:

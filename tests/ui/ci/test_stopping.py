@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.ui.ci.jobs import Repository, start
+from tests.ui.ci.jobs import PATIENCE, Repository, start, wait_for
 from tests.ui.ci.test_sarif import VALIDATOR
 
-PATIENCE = 60
 WAITS = '''
 import ast
 import time
@@ -49,11 +47,7 @@ def stop(repository: Repository, tmp_path: Path, how: signal.Signals, *arguments
     repository.write("pkg/z.py", "wait()\n")
     repository.commit()
     process = start(repository.root, "--codemod", str(codemod), *arguments)
-    deadline = time.monotonic() + PATIENCE
-    while not (repository.root / "waiting").exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(repository.root / "waiting", process)
     process.send_signal(how)
     process.wait(PATIENCE)
     return process
