@@ -26,7 +26,7 @@ Looked = list[tuple[Job, list[FileResult]]]
 
 def ci(request: CiRequest) -> int:
     """The whole job; the exit code. Whatever ends it, there is a report of what was found until then."""
-    prepare(request.outputs)
+    prepare(request.outputs, request.baseline)
     report = CiReport(is_dry=not request.writes, policy=request.policy)
     try:
         with until_stopped(report), told(report), ended_alike():

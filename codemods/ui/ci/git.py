@@ -64,7 +64,7 @@ class Repository:
         return start(self.top, READING, arguments).returncode == 0
 
     def do(self, *arguments: str, paths: Iterable[str] = ()) -> str:
-        """Have git change something. `paths` mean themselves, whatever they look like; hooks are told nothing of that."""
+        """Have git change something. `paths` mean themselves, whatever they look like; hooks are not told so."""
         given = "\0".join(f":(literal){path}" for path in paths)
         files = ("--pathspec-from-file=-", "--pathspec-file-nul") if given else ()
         options = ("-c", "core.quotePath=false", "-c", "i18n.commitEncoding=UTF-8")

@@ -13,7 +13,9 @@ from pathlib import Path
 import click
 
 from codemods.model import FullgraphError
+from codemods.rewrite.walk import SUFFIXES
 from codemods.ui.ci.model import CiReport
+from codemods.ui.commands import told
 
 FORMS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown", "patch")
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -51,9 +53,13 @@ def parse_outputs(given: Sequence[str]) -> tuple[Output, ...]:
     return (*outputs, *(() if shown else (Output("text"),)))
 
 
-def prepare(outputs: Sequence[Output]) -> None:
-    """Refuse what could not be written before anything is done; folders are made."""
+def prepare(outputs: Sequence[Output], baseline: Path | None = None) -> None:
+    """Refuse what could not be written, or is not to be lost, before anything is done; folders are made."""
     for file in (output.file for output in outputs if output.file):
+        if file.name.endswith(SUFFIXES) and file.exists():
+            raise FullgraphError(f"--output {file}: this is code, and a report would take its place")
+        if baseline and os.path.realpath(file) == os.path.realpath(baseline):
+            raise FullgraphError(f"--output {file}: this is the baseline, and a report would take its place")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("ab"):
@@ -63,10 +69,11 @@ def prepare(outputs: Sequence[Output]) -> None:
 
 
 def emit(report: CiReport, outputs: Sequence[Output], *, quiet: bool, color: str) -> None:
-    """Write every form. Files first: who reads standard output may stop reading."""
+    """Write every form. Files first: who reads standard output may stop reading. One that fails keeps no other back."""
     for output in sorted(outputs, key=lambda output: output.file is None):
         if output.file:
-            write(output.file, rendered(report, output.form))
+            with told(report):
+                write(output.file, rendered(report, output.form))
         elif output.form == "text":
             from codemods.ui.ci.forms.as_text import show
 

@@ -10,8 +10,12 @@ import click
 
 from codemods.model import Safety
 from codemods.rewrite.walk import find_root
+from codemods.ui.plain import plain
 from codemods.ui.report.model import DECLINED, FIXED, FOUND, NOT_ASKED, Line, Report
 from codemods.ui.terminal import paint, paint_patch
+
+NOT_TEXT = "".join(map(chr, range(0xDC80, 0xDD00)))
+"""Bytes of a name that is no text, as Python holds them; they are shown as they are."""
 
 
 def render(report: Report, *, quiet: bool, color: bool) -> None:
@@ -32,7 +36,7 @@ def render(report: Report, *, quiet: bool, color: bool) -> None:
 
         click.echo(verdict_text(report.verdicts, color), nl=False, err=report.is_dry)
     for place, reason in report.errors:
-        click.echo(f"{place}: error: {reason}" if place else f"fullgraph: {reason}", err=True)
+        click.echo(error_text(place, reason), err=True)
     if not quiet:
         for text in closing(report):
             click.echo(text, err=True)
@@ -55,15 +59,16 @@ def line_text(line: Line, quiet: bool, color: bool) -> Iterator[str]:
     finding = line.finding
     verb = "" if line.outcome == FOUND else f"{line.outcome}: "
     yield (
-        f"{paint(line.place, color, bold=True)}: {verb}{paint(finding.codemod, color, fg='cyan')}: "
-        f"{finding.message} ({finding.symbol})"
+        f"{paint(on_one_line(line.place), color, bold=True)}: {verb}{paint(finding.codemod, color, fg='cyan')}: "
+        f"{on_one_line(finding.message)} ({finding.symbol})"
     )
     if line.observed:
         yield f"    observed: {line.observed.text}"
     if quiet or line.outcome == FIXED:
         return
     if line.reason:
-        yield f"    {line.reason}" if line.reason.startswith("unsafe: ") else f"    left alone: {line.reason}"
+        reason = on_one_line(line.reason)
+        yield f"    {reason}" if reason.startswith("unsafe: ") else f"    left alone: {reason}"
     elif finding.safety is Safety.UNSAFE:
         yield f"    {paint('unsafe', color, fg='yellow')}: {finding.caveat}"
     for note in finding.notes:
@@ -75,7 +80,7 @@ def line_text(line: Line, quiet: bool, color: bool) -> Iterator[str]:
 def closing(report: Report) -> Iterator[str]:
     """What there is to say about the whole: warnings, what a patch does not show, how much, how to take it back."""
     for place, reason in report.warnings:
-        yield f"{place}: warning: {reason}"
+        yield f"{on_one_line(place)}: warning: {reason}"
     if report.is_dry:
         for line in report.lines:
             if line.outcome != FIXED:
@@ -119,6 +124,15 @@ def summary(report: Report) -> str:
         parts.append(f"{report.suppressed} suppressed")
     text = "; ".join(parts) + "."
     return text[0].upper() + text[1:]
+
+
+def error_text(place: str, reason: str) -> str:
+    return f"{on_one_line(place)}: error: {on_one_line(reason)}" if place else f"fullgraph: {on_one_line(reason)}"
+
+
+def on_one_line(text: str) -> str:
+    """What names and code hold cannot be taken for a line of ours, nor for a command to whoever reads the log."""
+    return plain(text, keep=NOT_TEXT)
 
 
 def count(number: int, noun: str) -> str:

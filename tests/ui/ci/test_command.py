@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,7 @@ def test_a_file_that_cannot_be_read_is_worse_than_findings(repository: Repositor
         (["--output", "json=x", "--output", "sarif=./x"], "named twice"),
         (["--output", "json=pkg"], "cannot be written: Is a directory"),
         (["--output", "json=pkg/a.py/x"], "cannot be written"),
+        (["--output", "json=pkg/a.py"], "this is code, and a report would take its place"),
         (["--since", "nowhere"], "--since nowhere: git knows no such commit"),
         (["--baseline", "none.json"], "there is no such baseline"),
         (["nowhere"], "nowhere: error: no such file or folder"),
@@ -158,6 +160,31 @@ def test_outputs_are_refused_before_anything_is_fixed(repository: Repository) ->
     before = texts(repository.root)
     ci("--fix", "--output", "json=pkg")
     assert texts(repository.root) == before
+
+
+def test_a_report_never_takes_the_place_of_the_baseline(repository: Repository) -> None:
+    ci("--baseline", "known.json", "--update-baseline")
+    before = (repository.root / "known.json").read_bytes()
+    result = ci("--baseline", "known.json", "--output", "json=pkg/../known.json")
+    assert (result.code, "this is the baseline" in result.err) == (2, True)
+    assert (repository.root / "known.json").read_bytes() == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_an_output_that_fails_keeps_no_other_back(repository: Repository, tmp_path: Path) -> None:
+    result = ci("--output", "json=/dev/full", "--output", f"junit={tmp_path / 'out.xml'}")
+    assert result.code == 2
+    assert "fullgraph: --output /dev/full: cannot be written: No space left on device" in result.err
+    assert (tmp_path / "out.xml").read_text().startswith("<?xml")
+    assert len(places(result)) == 7
+
+
+def test_neither_names_nor_code_can_give_commands_to_who_reads_the_log(repository: Repository) -> None:
+    repository.write("pkg/x\n::error::.py", 'slow("""\n::stop-commands::x\n""")\n')
+    repository.write("pkg/y\n::error::.py", "slow(\n")
+    result = ci()
+    assert 'pkg/x\\x0a::error::.py:1:1: call_fast: slow("""\\x0a::stop-commands::x' in result.out
+    assert not any(line.startswith("::") for line in (result.out + result.err).splitlines())
 
 
 def test_several_outputs_and_the_log_come_at_once(repository: Repository, tmp_path: Path) -> None:

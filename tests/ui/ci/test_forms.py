@@ -232,6 +232,14 @@ def test_a_summary_is_never_longer_than_github_takes(
     assert len(summary.read_bytes()) <= 1_048_576
 
 
+def test_a_summary_that_has_to_be_cut_is_still_text() -> None:
+    from codemods.ui.ci.forms.as_markdown import markdown
+    from codemods.ui.ci.model import CiReport
+
+    report = CiReport(errors=[("größe.py", "ü" * 40)])
+    assert {markdown(report, room).decode()[-2:-1] for room in range(300)} > {"ü"}
+
+
 # The patch
 
 

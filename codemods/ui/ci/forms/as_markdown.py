@@ -38,7 +38,7 @@ def markdown(report: CiReport, room: int) -> bytes:
         kept += table + b"".join(shown)
     if len(shown) < len(rows):
         kept += f"\n{len(rows) - len(shown)} more findings do not fit here.\n".encode()
-    return kept[: max(room, 0)] + b"\n"
+    return kept[: max(room, 0)].decode(errors="ignore").encode() + b"\n"
 
 
 TITLE = "### Findings\n\n| place | codemod | finding | what now |\n|---|---|---|---|\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from codemods.ui.ci.model import CiReport
-from codemods.ui.report.as_text import count, line_text, summary, written_runs
+from codemods.ui.report.as_text import count, error_text, line_text, on_one_line, summary, written_runs
 from codemods.ui.terminal import use_color
 
 
@@ -38,12 +38,11 @@ def told(report: CiReport, *, quiet: bool, color: bool) -> Iterator[str]:
 def about_the_run(report: CiReport, quiet: bool) -> Iterator[str]:
     """What is wrong, what was done, and what it means for the job."""
     yield from (f"fullgraph: {notice}" for notice in report.notices)
-    for place, reason in report.errors:
-        yield f"{place}: error: {reason}" if place else f"fullgraph: {reason}"
+    yield from (error_text(place, reason) for place, reason in report.errors)
     if report.undecided:
         yield f"fullgraph: undecided: {report.undecided}"
     if not quiet:
-        yield from (f"{place}: warning: {reason}" for place, reason in report.warnings)
+        yield from (f"{on_one_line(place)}: warning: {reason}" for place, reason in report.warnings)
         yield from closing(report)
 
 
