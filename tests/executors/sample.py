@@ -5,19 +5,31 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from codemods import Codemod, Finding, Module, Options, Project, option
 from tests.rewrite.sample import calls_of
 
 
-class Dawdle(Codemod):
-    """Takes its time with every file."""
+@dataclass(frozen=True)
+class WaitOptions(Options):
+    """Where to look."""
+
+    notes: str = option("", "The folder in which a file `go` ends the waiting.")
+
+
+class WaitForGo(Codemod):
+    """Notes that it has begun with a file, and waits until it may go on."""
 
     needles: ClassVar[tuple[bytes, ...]] = (b"old",)
+    options: WaitOptions
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
-        time.sleep(0.3)
+        notes = Path(self.options.notes)
+        (notes / module.name).touch()
+        while not (notes / "go").exists():
+            time.sleep(0.05)
         yield from ()
 
 

@@ -1,11 +1,17 @@
-"""Proving over a cluster: a scenario on each worker, the same verdicts as here, and no worker's death loses one."""
+"""Proving over a cluster: a scenario on each worker, the same verdicts as here, and no worker's death loses one.
+
+Most proofs here are not about torch: a stand-in for the user's python says where it runs, waits until it may go on,
+and then refuses.
+"""
 
 from __future__ import annotations
 
-import json
+import pickle
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +19,17 @@ from typing import Any
 import pytest
 from distributed import Client
 
+from codemods.executors import at_worker
 from codemods.executors.at_worker import moved
+from codemods.executors.cluster import cluster_at
 from codemods.executors.model import Proof, executor_named
+from codemods.executors.on_dask import Proving, files_outside
+from codemods.executors.parcels import pack
 from codemods.model import FullgraphError
 from tests.executors.clusters import cluster_of, is_running, kill, pids_of, wait_until
-from validate.model import Settings, Sides, ValidateError, Verdict
+from validate.model import Settings, Sides, ValidateError
 from validate.scenario import read_scenario
+from validate.worker.process.strays import VARIABLE
 
 BEFORE = """
 import torch
@@ -29,7 +40,7 @@ def step(x):
 """
 AFTER = BEFORE.replace('    print("step")\n', "")
 SCENARIO = """
-import json, os, sys, time
+import json
 from pathlib import Path
 
 import torch
@@ -37,196 +48,217 @@ import torch
 from sizes import SIZE
 import module
 
-NAME = {name!r}
-NOTES = Path({notes!r})
-WAIT = {wait}
+DATA = json.loads((Path.cwd() / "data.json").read_text())
+with Path({notes!r}).open("a") as file:
+    print(module.__file__, file=file)
 
 def build(device):
-    DATA = json.loads((Path(__file__).parent / "data.json").read_text())
-    (NOTES / f"{{NAME}}-{{os.getpid()}}").write_text(json.dumps({{"file": module.__file__, "data": DATA}}))
-    until = time.time() + WAIT
-    while time.time() < until and not (NOTES / "go").exists():
-        time.sleep(0.05)
     return module.step
 
 def cases(device, seed):
-    return [(torch.ones(SIZE, device=device),)]
+    return [(torch.ones(SIZE, device=device),)] * len(DATA)
 """
-EAGER = Settings(device="fake-cuda", backend="eager", python=sys.executable)
-"""Without values nothing is timed but the guards, so that two verdicts are the same."""
+STAND_IN = """\
+#!{python} -IS
+import json, os, select, sys
+from pathlib import Path
+
+sys.stdin.readline()
+Path({notes!r}, f"{name}-{{os.getpid()}}").write_text(os.getcwd())
+while not Path({notes!r}, "go").exists():
+    if select.select([0], [], [], 0.05)[0]:
+        sys.exit()  # whoever asked is gone
+print(os.environ[{token!r}] + json.dumps({{"error": "torch", "text": f"{name} ran in {{os.getcwd()}}"}}), flush=True)
+sys.stdin.read()
+"""
+CPU = Settings(device="cpu", backend="eager")
 
 
 def quiet(stage: str, detail: str) -> None: ...
 
 
-def proofs_in(root: Path, notes: Path, *names: str, wait: float = 0, settings: Settings = EAGER) -> list[Proof]:
-    """A scenario for each name. It needs a module and a file beside it that are no part of the change."""
-    notes.mkdir(exist_ok=True)
+def write_project(root: Path) -> Sides:
+    """A change, and files that a scenario needs and that are no part of it."""
     (root / "module.py").write_text(BEFORE)
     (root / "sizes.py").write_text("SIZE = 3\n")
     (root / "data.json").write_text("[1, 2]")
-    sides = Sides(root, {"module.py": BEFORE.encode()}, {"module.py": AFTER.encode()})
+    return Sides(root, {"module.py": BEFORE.encode()}, {"module.py": AFTER.encode()})
+
+
+def proofs_in(root: Path, notes: Path, *names: str, settings: Settings = CPU) -> list[Proof]:
+    """A proof for each name, which waits for the file `go` among the notes."""
+    notes.mkdir(exist_ok=True)
+    sides = write_project(root)
     found = []
     for name in names:
-        file = root / f"{name}.py"
-        file.write_text(SCENARIO.format(name=name, notes=str(notes), wait=wait))
-        found.append(Proof(read_scenario(str(file), root), sides, settings))
+        (root / f"{name}.py").write_text(SCENARIO.format(notes=str(notes / "unused")))
+        python = notes.parent / f"python-{name}"
+        python.write_text(STAND_IN.format(python=sys.executable, notes=str(notes), name=name, token=VARIABLE))
+        python.chmod(0o755)
+        scenario = read_scenario(str(root / f"{name}.py"), root)
+        found.append(Proof(scenario, sides, replace(settings, python=str(python))))
     return found
 
 
-def told(verdict: Verdict) -> str:
-    """All of a verdict but the time that a check of the guards took."""
-    return re.sub(r"guard_us=[0-9.]+|guard time [^']*", "guards", repr(verdict))
+def begun(notes: Path, name: str = "") -> dict[int, str]:
+    """The processes in which a proof has begun, with the folders they run in."""
+    return {int(file.name.partition("-")[2]): file.read_text() for file in notes.glob(f"{name}*-*")}
 
 
-def pids_in(notes: Path) -> list[int]:
-    """The processes in which scenarios began."""
-    return [int(file.name.partition("-")[2]) for file in notes.glob("*-*")]
+class Run:
+    """Proofs that run in the background. `said` is what came of each, by its number."""
 
+    def __init__(self, name: str, proofs: list[Proof], progress: Callable[[str, str], None] = quiet) -> None:
+        self.said: dict[int, Any] = {}
+        proving = Proving(cluster_at(name.removeprefix("dask://")), proofs)
+        self.thread = threading.Thread(target=lambda: self.said.update(proving.run(progress)), daemon=True)
+        self.thread.start()
 
-def noted(notes: Path, name: str) -> list[dict[str, Any]]:
-    return [json.loads(file.read_text()) for file in sorted(notes.glob(f"{name}-*"))]
+    def go_on(self, notes: Path) -> dict[int, Any]:
+        (notes / "go").touch()
+        self.thread.join(120)
+        return self.said
 
 
 def test_the_verdicts_are_the_same_byte_for_byte(cluster: str, root: Path, tmp_path: Path) -> None:
-    proofs = proofs_in(root, tmp_path / "notes", "first", "second")
-    here = executor_named("local").prove(proofs, quiet)
-    there = executor_named(cluster).prove(proofs, quiet)
-    assert [told(verdict) for verdict in there] == [told(verdict) for verdict in here]
-    assert [verdict.scenario.name for verdict in there] == [str(root / "first.py"), str(root / "second.py")]
-    assert ["graph breaks 1 > 0" in told(verdict) for verdict in there] == [True, True]
-    places = [note["file"] for note in noted(tmp_path / "notes", "first")]
-    assert any(place.startswith(str(root)) for place in places)
-    assert any(not place.startswith(str(root)) for place in places), "a worker has a copy of its own"
+    """A real proof, by the command."""
+    write_project(root)
+    notes = tmp_path / "notes"
+    (root / "first.py").write_text(SCENARIO.format(notes=str(notes)))
+    commit_all(root)
+    (root / "module.py").write_text(AFTER)
+    given = ["first.py", "--device", "fake-cuda", "--backend", "eager", "--untimed"]
+    local, there = (
+        subprocess.run(
+            [Path(sys.executable).with_name("fullgraph"), "prove", *given, "--format", "json", "--executor", name],
+            cwd=root,
+            capture_output=True,
+            timeout=300,
+        )
+        for name in ("local", cluster)
+    )
+    stable = [re.sub(r".*guard.*", "", done.stdout.decode()) for done in (local, there)]
+    assert stable[0].count('"graph breaks 1 > 0"') == 1
+    assert stable[1] == stable[0]
+    assert (there.returncode, there.stderr) == (local.returncode, local.stderr)
+    places = notes.read_text().splitlines()
+    assert [place.startswith(str(root)) for place in places] == [True] * 2 + [False] * 2, "workers have copies"
+
+
+def commit_all(root: Path) -> None:
+    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for given in (["init", "-q"], ["add", "."], [*author, "commit", "-q", "-m", "before"]):
+        subprocess.run(["git", *given], cwd=root, check=True)
 
 
 def test_each_worker_has_one_scenario(cluster: str, root: Path, tmp_path: Path) -> None:
-    """Both run at once and on two workers: each waits until the test has seen the other."""
+    """Two run at once and on two workers: they wait until the test has seen both. A proof has two processes."""
     notes = tmp_path / "notes"
-    proofs = proofs_in(root, notes, "first", "second", "third", wait=60)
-    done: list[Any] = []
-    running = start(lambda: done.extend(executor_named(cluster).prove(proofs, quiet)))
-    wait_until(lambda: noted(notes, "first") and noted(notes, "second"))
-    busy = processing(cluster)
-    assert sorted(map(len, busy.values())) == [1, 1]
-    assert not noted(notes, "third"), "it has to wait for a worker"
-    (notes / "go").touch()
-    running.join(120)
-    assert [Path(verdict.scenario.target).stem for verdict in done] == ["first", "second", "third"]
+    run = Run(cluster, proofs_in(root, notes, "first", "second", "third"))
+    wait_until(lambda: len(begun(notes, "first")) == len(begun(notes, "second")) == 2)
+    assert sorted(map(len, processing(cluster).values())) == [1, 1]
+    assert not begun(notes, "third"), "it has to wait for a worker"
+    assert not any(place.startswith(str(root)) for place in begun(notes).values()), "each has a copy of its own"
+    said = run.go_on(notes)
+    assert said == {number: f"{name} ran in {root}" for number, name in enumerate(("first", "second", "third"))}
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_proof_loses_nothing(
     cluster: str, root: Path, tmp_path: Path
 ) -> None:
     notes = tmp_path / "notes"
-    proofs = proofs_in(root, notes, "first", "second", wait=60)
-    done: list[Any] = []
-    running = start(lambda: done.extend(executor_named(cluster).prove(proofs, quiet)))
-    wait_until(lambda: noted(notes, "first") and noted(notes, "second"))
-    begun = pids_in(notes)
+    run = Run(cluster, proofs_in(root, notes, "first", "second"))
+    wait_until(lambda: len(begun(notes)) == 4)
+    pids = begun(notes)
     kill(min(pids_of(cluster).values()))
-    wait_until(lambda: not all(map(is_running, begun)))
-    (notes / "go").touch()
-    running.join(120)
-    assert [told(verdict) for verdict in done] == [told(v) for v in executor_named("local").prove(proofs, quiet)]
+    wait_until(lambda: [is_running(pid) for pid in pids].count(False) == 2)
+    assert run.go_on(notes) == {0: f"first ran in {root}", 1: f"second ran in {root}"}
+    wait_until(lambda: len(pids_of(cluster)) == 2)
 
 
 def test_nobody_works_for_somebody_who_has_stopped(cluster: str, root: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
-    wait_until(lambda: len(pids_of(cluster)) == 2)
-    proofs = proofs_in(root, notes, "first", wait=1000)
 
     def stop(stage: str, detail: str) -> None:
-        wait_until(lambda: noted(notes, "first"))
+        wait_until(lambda: len(begun(notes)) == 2)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        executor_named(cluster).prove(proofs, stop)
-    wait_until(lambda: not any(map(is_running, pids_in(notes))))
+        executor_named(cluster).prove(proofs_in(root, notes, "first"), stop)
+    wait_until(lambda: not any(map(is_running, begun(notes))))
 
 
-def test_a_scenario_that_cannot_run_says_why_in_the_users_words(cluster: str, root: Path, tmp_path: Path) -> None:
-    proofs = proofs_in(root, tmp_path / "notes", "first")
-    (root / "first.py").write_text("import nothing_of_this_name\n")
-    said = []
+def test_two_runs_share_a_cluster(cluster: str, root: Path, tmp_path: Path) -> None:
+    """And the one that is stopped takes nothing from the other."""
+    notes = tmp_path / "notes"
+    other = Run(cluster, proofs_in(root, notes, "other"))
+    wait_until(lambda: len(begun(notes, "other")) == 2)
+
+    def stop(stage: str, detail: str) -> None:
+        wait_until(lambda: len(begun(notes, "mine")) == 2)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        executor_named(cluster).prove(proofs_in(root, notes, "mine"), stop)
+    wait_until(lambda: not any(map(is_running, begun(notes, "mine"))))
+    assert all(map(is_running, begun(notes, "other")))
+    assert other.go_on(notes) == {0: f"other ran in {root}"}
+
+
+def test_a_proof_that_cannot_run_says_why_in_the_users_words(cluster: str, root: Path, tmp_path: Path) -> None:
+    proofs = proofs_in(root, tmp_path / "notes", "first", "second")
+    (tmp_path / "notes/go").touch()
     for name in ("local", cluster):
         with pytest.raises(ValidateError) as failed:
             executor_named(name).prove(proofs, quiet)
-        said.append(str(failed.value))
-    assert said[0] == said[1]
-    assert "nothing_of_this_name" in said[0]
+        assert str(failed.value) == f"first ran in {root}"
 
 
-def test_a_scenario_outside_the_project_is_sent_too(cluster: str, root: Path, tmp_path: Path) -> None:
+def test_a_scenario_outside_the_project_is_sent_too(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     [proof] = proofs_in(root, tmp_path / "notes", "first")
     outside = tmp_path / "elsewhere.py"
-    outside.write_text((root / "first.py").read_text().replace("Path(__file__).parent", "Path.cwd()"))
-    (root / "first.py").unlink()
+    outside.write_text((root / "first.py").read_text())
     proof = replace(proof, scenario=read_scenario(str(outside), root))
-    [here], [there] = (executor_named(name).prove([proof], quiet) for name in ("local", cluster))
-    assert told(there) == told(here)
-    assert "graph breaks 1 > 0" in told(there)
+    question = pickle.dumps((proof, files_outside(proof)))
+    outside.unlink()
+    read: list[str] = []
+
+    def read_it(what: str, given: tuple[Proof]) -> bytes:
+        read.append(Path(given[0].scenario.target).read_text())
+        return pickle.dumps(f"{given[0].scenario.target}: no")
+
+    monkeypatch.setattr(at_worker, "do_apart", read_it)
+    answer = at_worker.prove_one("name", pack(root, ["module.py"]).blocks, question)
+    assert pickle.loads(answer) == f"{outside}: no"
+    assert read == [(root / "first.py").read_text()]
 
 
 def test_a_gpu_is_found_by_its_resource(root: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
     with cluster_of({}, {"GPU": 1}) as address:
-        executor = executor_named(f"dask://{address}")
-        [gpu] = executor.cluster.workers(gpu=True)  # type: ignore[attr-defined]
-        assert len(executor.cluster.workers(gpu=False)) == 2  # type: ignore[attr-defined]
-        proofs = proofs_in(root, tmp_path / "notes", "first", "second", wait=60, settings=replace(EAGER, device="auto"))
-        done: list[Any] = []
-        running = start(lambda: done.extend(executor.prove(proofs, quiet)))
-        wait_until(lambda: noted(tmp_path / "notes", "first") or noted(tmp_path / "notes", "second"))
-        assert {worker: len(tasks) > 0 for worker, tasks in processing(address).items()}[gpu]
-        assert sum(map(len, processing(address).values())) == 1, "there is one GPU, so there is one proof"
-        (tmp_path / "notes" / "go").touch()
-        running.join(200)
-        assert len(done) == 2
+        there = cluster_at(address)
+        [gpu] = there.workers(gpu=True)
+        assert len(there.workers(gpu=False)) == 2
+        run = Run(address, proofs_in(root, notes, "first", "second", settings=replace(CPU, device="auto")))
+        wait_until(lambda: len(begun(notes)) == 2)
+        assert {worker: len(tasks) for worker, tasks in processing(address).items() if tasks} == {gpu: 1}
+        assert run.go_on(notes) == {0: f"first ran in {root}", 1: f"second ran in {root}"}
 
 
 def test_without_a_gpu_cuda_is_refused_in_one_line(cluster: str, root: Path, tmp_path: Path) -> None:
-    proofs = proofs_in(root, tmp_path / "notes", "first", settings=replace(EAGER, device="cuda:0"))
+    proofs = proofs_in(root, tmp_path / "notes", "first", settings=replace(CPU, device="cuda:0"))
     with pytest.raises(FullgraphError) as refused:
         executor_named(cluster).prove(proofs, quiet)
     assert str(refused.value).startswith(f"no worker of {cluster} has a GPU")
     assert "\n" not in str(refused.value)
 
 
-def test_the_command_proves_there(cluster: str, root: Path, tmp_path: Path) -> None:
-    proofs_in(root, tmp_path / "notes", "first")
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    subprocess.run(["git", "add", "."], cwd=root, check=True)
-    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", *author, "commit", "-q", "-m", "before"], cwd=root, check=True)
-    (root / "module.py").write_text(AFTER)
-    given = ["first.py", "--device", "fake-cuda", "--backend", "eager", "--format", "json", "--python", sys.executable]
-    local, there = (
-        subprocess.run(
-            [Path(sys.executable).with_name("fullgraph"), "prove", *given, "--executor", name],
-            cwd=root,
-            capture_output=True,
-            timeout=200,
-        )
-        for name in ("local", cluster)
-    )
-    stable = [re.sub(r".*guard.*", "", done.stdout.decode()) for done in (local, there)]
-    assert "graph breaks 1 > 0" in stable[0]
-    assert stable[1] == stable[0]
-    assert (there.returncode, there.stderr) == (local.returncode, local.stderr)
-
-
 def test_paths_move_in_every_text_of_a_value() -> None:
     value = {"a": ("/tmp/x/one.py", ["at /tmp/x/two.py", 3]), "b": Settings(python="/tmp/x/python")}
     there = moved(value, {"/tmp/x": "/home/me"})
     assert there == {"a": ("/home/me/one.py", ["at /home/me/two.py", 3]), "b": Settings(python="/home/me/python")}
-
-
-def start(work: Any) -> Any:
-    import threading
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    return thread
 
 
 def processing(name: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from codemods.rewrite.find import FileResult
 from codemods.rewrite.scan import scan
 from codemods.rewrite.walk import plant_trees
 from tests.executors.clusters import kill, pids_of, wait_until
-from tests.executors.sample import Dawdle, TellPlace
+from tests.executors.sample import TellPlace, WaitForGo
 from tests.rewrite.running import findings_in, look, write_files
 from tests.rewrite.sample import BorrowHelper, FailSometimes, NeverEnd, RenameField, ShareImport, SwapCall
 
@@ -60,35 +60,24 @@ def test_a_file_that_ends_its_process_or_never_ends_is_named_there_too(cluster: 
     assert pids_of(cluster) == pids, "no worker was lost by it"
 
 
-def test_a_worker_that_is_killed_in_the_middle_loses_nothing(cluster: str, project: Path) -> None:
-    pids = sorted(pids_of(cluster).values())
-    killed: list[int] = []
-
-    class KillOne:
-        def __call__(self, files: int, size: int) -> None:
-            if files == 1 and not killed:
-                killed.append(pids[0])
-                kill(pids[0])
-
-        def finish(self) -> None: ...
-
-    [tree], _ = plant_trees([project])
-    codemods = [SwapCall(), Dawdle()]
-    results = scan(tree, codemods, ask=executor_named(cluster).ask, use_cache=False, progress=KillOne())
-    assert killed
-    assert repr(results) == repr(look(project, *codemods))
-    wait_until(lambda: len(pids_of(cluster)) == 2 and killed[0] not in pids_of(cluster).values())
-
-
-def test_all_workers_can_die(cluster: str, project: Path) -> None:
-    """The scheduler has every block of the files, so that new workers get them, too."""
+@pytest.mark.parametrize("lost", [1, 2])
+def test_workers_that_are_killed_in_the_middle_lose_nothing(
+    cluster: str, project: Path, tmp_path: Path, lost: int
+) -> None:
+    """Not even if all are: the scheduler has every block of the files, so that new workers get them, too."""
     wait_until(lambda: len(pids_of(cluster)) == 2)
-    pids = pids_of(cluster).values()
-    timer = threading.Timer(1.5, kill, pids)
-    timer.start()
-    results = look_there(cluster, project, SwapCall(), Dawdle())
-    timer.join()
-    assert repr(results) == repr(look(project, SwapCall(), Dawdle()))
+    (tmp_path / "notes").mkdir()
+    codemods = [SwapCall(), WaitForGo({"notes": str(tmp_path / "notes")})]
+    results: list[FileResult] = []
+    running = threading.Thread(target=lambda: results.extend(look_there(cluster, project, *codemods)), daemon=True)
+    running.start()
+    wait_until(lambda: len(list((tmp_path / "notes").iterdir())) == 2)
+    killed = list(pids_of(cluster).values())[:lost]
+    kill(*killed)
+    (tmp_path / "notes/go").touch()
+    running.join(120)
+    assert repr(results) == repr(look(project, *codemods))
+    wait_until(lambda: len(pids_of(cluster)) == 2 and not {*killed} & {*pids_of(cluster).values()})
 
 
 def test_workers_see_a_copy_and_not_the_users_folder(cluster: str, project: Path) -> None:
