@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from codemods.lsp.desk import Desk
@@ -42,12 +43,12 @@ class Commands:
     def add_to(self, server: LanguageServer) -> None:
         @server.command(PROVE)
         def prove(*given: Any) -> None:
-            asked = as_dict(given[0] if given else None)
-            self.desk.start(self.prove(asked["uri"], asked["symbol"], asked["scenario"]))
+            self.desk.start(self.prove(*texts_of(given[0] if given else None, "uri", "symbol", "scenario")))
 
         @server.command(UNDO)
         async def undo(*given: Any) -> str:
-            return await self.undo(as_dict(given[0] if given else None).get("uri", ""))
+            asked = {"uri": "", **as_dict(given[0] if given else None)}
+            return await self.undo(*texts_of(asked, "uri"))
 
         @server.command(REMEMBER)
         def remember(*given: Any) -> None:
@@ -57,15 +58,16 @@ class Commands:
 
     async def complete(self, action: types.CodeAction) -> types.CodeAction:
         """An action with what it changes. One that changes nothing says why."""
-        data = as_dict(action.data)
-        look = await self.desk.current(data["uri"])
+        uri, scope, key = texts_of(action.data, "uri", "scope", "key")
+        unsafe = bool(as_dict(action.data).get("unsafe"))
+        look = await self.desk.current(uri)
         if look is None:
             return action
         try:
-            fixed = await self.work_out(look, data)
+            fixed = await self.work_out(look, scope, key, unsafe)
             if not fixed.after:
                 raise FullgraphError(why_nothing(fixed))
-            action.edit = self.edit_of(look.file.root, fixed, confirm=data["unsafe"] or data["scope"] == "project")
+            action.edit = self.edit_of(look.file.root, fixed, confirm=unsafe or scope == "project")
         except FullgraphError as error:
             self.desk.tell.show(str(error), types.MessageType.Warning)
             return action
@@ -73,11 +75,11 @@ class Commands:
         action.command = types.Command("Remember for undo", REMEMBER, arguments=[name])
         return action
 
-    async def work_out(self, look: Look, data: dict[str, Any]) -> Fixed:
+    async def work_out(self, look: Look, scope: str, key: str, unsafe: bool) -> Fixed:
         live, buffers = self.desk.live(look.file.root), self.desk.buffers(look.file.root)
-        if data["scope"] == "project":
-            return await self.work_out_project(look.file.root, bool(data["unsafe"]))
-        reviewer = OnlyOne(data["key"]) if data["scope"] == "finding" else accept_all(bool(data["unsafe"]))
+        if scope == "project":
+            return await self.work_out_project(look.file.root, unsafe)
+        reviewer = OnlyOne(key) if scope == "finding" else accept_all(unsafe)
         return await self.desk.run(fix_files, live, {look.file.path}, buffers, reviewer, lambda path: None)
 
     async def work_out_project(self, root: Path, unsafe: bool) -> Fixed:
@@ -209,3 +211,11 @@ def as_dict(held: Any) -> dict[str, Any]:
     if isinstance(held, dict):
         return held
     return dict(held._asdict()) if hasattr(held, "_asdict") else {}
+
+
+def texts_of(held: Any, *keys: str) -> list[str]:
+    """What a client gave back under these keys; something else is the client's mistake, and told as one."""
+    given = as_dict(held)
+    if wrong := [key for key in keys if not isinstance(given.get(key), str)]:
+        raise JsonRpcInvalidParams(f"Invalid Params: {', '.join(wrong)} must be a string")
+    return [given[key] for key in keys]

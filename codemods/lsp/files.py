@@ -90,11 +90,15 @@ class OpenFiles:
         return self.homes[uri]
 
     def _find_home(self, uri: str) -> Home:
+        """A name that no disk could hold is a text without a file: it must not be in the way of the others."""
         fs_path = to_fs_path(uri) if uri_scheme(uri) == "file" else None
-        if fs_path is None:
+        if fs_path is None or "\0" in fs_path:
             return lone_home(uri, self.folders())
-        file = real_path(fs_path)
-        root = root_of(file, self.folders())
+        try:
+            file = real_path(fs_path)
+            root = root_of(file, self.folders())
+        except OSError:
+            return lone_home(uri, self.folders())
         return root, file.relative_to(root).as_posix()
 
     def folders(self) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +26,12 @@ def root_of(file: Path, folders: Iterable[Path]) -> Path:
         return nearest
     around = [folder for folder in folders if file.is_relative_to(folder)]
     return max(around, key=lambda folder: len(folder.parts)) if around else nearest
+
+
+def is_common_ground(root: Path) -> bool:
+    """Whether a folder holds the projects of many, and is none: only files right in it belong together."""
+    shared = {Path.home(), *Path.home().parents, Path(os.path.realpath(tempfile.gettempdir()))}
+    return root in shared and not any(os.path.lexists(root / marker) for marker in MARKERS)
 
 
 def real_path(path: str) -> Path:
@@ -108,7 +115,9 @@ class LiveProject:
     def planted(self) -> Tree:
         if self.tree is None:
             self.tree = Tree(self.root)
-            if self.root.is_dir():
+            if is_common_ground(self.root):
+                self.tree.look_again(child.name for child in self.root.iterdir())
+            elif self.root.is_dir():
                 walk(self.tree, self.root)
         return self.tree
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -73,7 +74,8 @@ def from_captures(project: Project, module: Module) -> Iterator[Proof]:
 
 
 def proof_at(module: Module, node: Function, scenario: str) -> Proof:
-    start = module.text.index(node.name, module.span(node).start + len("def"))
+    head = re.compile(rf"\bdef[\s\\]+({node.name})\b").search(module.text, module.span(node).start)
+    start = head.start(1) if head else module.span(node).start
     return Proof(module.path, module.symbol(node), Span(start, start + len(node.name)), scenario)
 
 

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import pytest
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.client import LanguageClient
 
 from codemods.lsp.actions import FIX_PROJECT
@@ -119,6 +119,29 @@ async def test_a_request_can_be_cancelled_and_others_are_served(start: Start, pr
         used.client.protocol.notify(types.CANCEL_REQUEST, types.CancelParams("to-be-cancelled"))
         with pytest.raises(JsonRpcException, match=r"(?i)cancel"):
             await asyncio.wait_for(asyncio.wrap_future(waiting), PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        ("prove", []),
+        ("prove", ["x"]),
+        ("prove", [{"uri": 1, "symbol": "f", "scenario": "s.py"}]),
+        ("undo", [{"uri": 5}]),
+    ],
+)
+async def test_what_a_client_gives_wrongly_is_told_in_a_sentence(start: Start, command: str, given: list[Any]) -> None:
+    async with start() as used:
+        with pytest.raises(JsonRpcInvalidParams, match="must be a string") as caught:
+            await used.command(f"fullgraph.{command}", *given)
+        assert not caught.value.data
+
+
+@pytest.mark.parametrize("data", [None, {}, [1], {"scope": "file", "uri": 5, "key": ""}])
+async def test_an_action_that_is_not_ours_is_refused_in_a_sentence(start: Start, data: Any) -> None:
+    async with start() as used:
+        with pytest.raises(JsonRpcInvalidParams, match="must be a string"):
+            await used.resolve(types.CodeAction("odd", data=data))
 
 
 async def test_it_serves_a_port_too(project: Path) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from lsprotocol import types
 
-from codemods.lsp.projects import root_of
+from codemods.lsp.projects import LiveProject, root_of
+from codemods.lsp.settings import ClientSettings
 from tests.lsp.client import Editor, uri_of
 from tests.lsp.conftest import NAMES, Start
 
@@ -38,6 +40,30 @@ def test_the_nearest_root_counts_then_the_nearest_folder(tmp_path: Path) -> None
     assert root_of(inner / "a.py", folders) == tmp_path
     (inner / "pyproject.toml").touch()
     assert root_of(inner / "a.py", folders) == inner
+
+
+def test_a_home_folder_is_no_project_but_what_stands_in_it_belongs_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "src").mkdir()
+    for name in ("a.py", "b.py", "notes.txt", "src/c.py"):
+        (tmp_path / name).touch()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert {*LiveProject(tmp_path, ClientSettings()).planted().entries} == {"a.py", "b.py"}
+    (tmp_path / "pyproject.toml").touch()
+    assert {*LiveProject(tmp_path, ClientSettings()).planted().entries} == {"a.py", "b.py", "src/c.py"}
+
+
+@pytest.mark.parametrize("name", ["a%00b.py", "a" * 3000 + ".py"])
+async def test_a_name_that_no_disk_holds_is_looked_at_and_is_in_nobodys_way(
+    start: Start, project: Path, name: str
+) -> None:
+    async with start(project) as used:
+        odd = used.open(f"file:///odd/{name}", "slow()\n")
+        uri = used.open(project / "pkg" / "a.py")
+        assert "call_fast" in await codes(used, uri)
+        assert await codes(used, odd) == ["call_fast"]
 
 
 async def test_a_folder_without_a_marker_is_a_project(start: Start, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from codemods.lsp.scenarios import proofs_in
+from codemods.lsp.scenarios import proofs_in, symbol_span
 from codemods.project import Project
 from tests.lsp.client import Editor
 from tests.lsp.conftest import Start
@@ -90,6 +90,15 @@ def test_functions_that_a_scenario_builds_or_calls_have_one(model: Path) -> None
     ]
     spans = [proof.span for proof in proofs_in(project, "model.py")]
     assert [MODEL[span.start : span.end] for span in spans] == ["forward", "forward", "probe"]
+
+
+@pytest.mark.parametrize(("head", "name"), [("async def e", "e"), ("def  ef", "ef"), ("async def \\\n  d", "d")])
+def test_a_lens_stands_at_the_name_of_its_function(tmp_path: Path, head: str, name: str) -> None:
+    text = f"import torch\n\n\n{head}(x):\n    return x\n"
+    (tmp_path / "m.py").write_text(text)
+    span = symbol_span(Project(tmp_path, ["m.py"]), "m.py", name)
+    assert span is not None
+    assert (span.start, text[span.start :]) == (text.index("(x)") - len(name), f"{name}(x):\n    return x\n")
 
 
 def test_functions_with_stored_calls_have_one(model: Path) -> None:
