@@ -145,6 +145,22 @@ def test_arguments_are_split_as_a_shell_splits_them_and_run_nothing(runner: Runn
     assert runner.outputs["exit-code"] == "2"
 
 
+@pytest.mark.parametrize("name", ["paths", "arguments"])
+def test_a_quote_that_is_not_closed_is_one_line(runner: Runner, name: str) -> None:
+    assert runner.run(**{name: "it's"}) == 2
+    assert runner.said == f"::error title=fullgraph::{name}: No closing quotation\n"
+
+
+def test_a_job_that_cannot_begin_tells_nothing_of_the_one_before(runner: Runner) -> None:
+    runner.run()
+    (runner.folder / "output").write_text("")
+    assert runner.run(since="nowhere") == 2
+    assert runner.outputs["findings"] == "0"
+    (runner.folder / "output").write_text("")
+    assert runner.run(arguments="--no-such-option") == 2
+    assert "findings" not in runner.outputs
+
+
 def test_the_report_is_uploaded_only_if_that_is_wanted() -> None:
     assert "inputs.upload-sarif == 'true'" in UPLOAD["if"]
     assert UPLOAD["with"]["sarif_file"] == "${{ inputs.sarif }}"

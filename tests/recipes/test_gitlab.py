@@ -58,6 +58,14 @@ def test_more_options_and_paths_can_be_given(project: Path) -> None:
     assert run_job(project, FULLGRAPH_PATHS="nets gone").returncode == 2
 
 
+def test_what_is_given_is_split_and_run_by_no_shell(project: Path) -> None:
+    (project / "nets" / "a.txt").touch()
+    done = run_job(project, FULLGRAPH_ARGUMENTS="--exclude nets/* $(touch${IFS}made) ;touch made", FULLGRAPH_PATHS=".")
+    assert "$(touch${IFS}made): error: no such file or folder" in done.stderr
+    assert not (project / "made").exists()
+    assert run_job(project, FULLGRAPH_ARGUMENTS="--exclude nets/*").returncode == 0
+
+
 def test_without_a_source_the_job_says_what_is_missing(project: Path) -> None:
     (install,) = JOB["before_script"]
     done = subprocess.run(["sh", "-e", "-c", install], cwd=project, env={"PATH": "/usr/bin:/bin"}, capture_output=True)

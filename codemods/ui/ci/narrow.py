@@ -57,7 +57,10 @@ class Narrowing:
         return self.report.spots.get((tree.root, finding.key), NOWHERE)
 
     def without_known(self, tree: Tree, results: Sequence[FileResult], baseline: Baseline) -> list[FileResult]:
+        """Of equal findings those on lines that have not changed are the known ones."""
         findings = [finding for result in results for finding in result.findings]
+        if changed := self.changed:
+            findings.sort(key=lambda finding: self.is_changed(tree, finding, changed))
         known = baseline.meet([self.entry(tree, finding, baseline) for finding in findings])
         if self.request.update_baseline:
             known = [True] * len(findings)

@@ -50,6 +50,13 @@ def test_the_same_code_once_more_is_new(known: Repository) -> None:
     assert places(ci(*NOTED)) == ["pkg/b.py:7:5"]
 
 
+def test_of_equal_findings_the_one_on_a_changed_line_is_new(known: Repository) -> None:
+    base = known.commit()
+    known.write("pkg/b.py", FILES["pkg/b.py"].replace("    shared()\n", "    slow()\n    shared()\n"))
+    result = ci("--baseline", "known.json", "--since", base)
+    assert (result.code, places(result)) == (1, ["pkg/b.py:5:5"])
+
+
 def test_the_same_code_in_another_function_is_new(known: Repository) -> None:
     known.write("pkg/b.py", FILES["pkg/b.py"].replace("def two", "def other"))
     assert places(ci(*NOTED)) == ["pkg/b.py:6:5"]

@@ -19,7 +19,7 @@ from tests.ui.sample_verdicts import hostile, neutral
 from tests.ui.test_proof import WRONG, project
 from validate.model import Ruling
 
-PROVE = ("--prove", "scenario.py", "--backend", "eager", "--repeat", "3", "--python", sys.executable)
+PROVE = ("--prove", "scenario.py", "--backend", "eager", "--untimed", "--python", sys.executable)
 
 
 def provable(folder: Path, codemod: str, monkeypatch: pytest.MonkeyPatch) -> Repository:
