@@ -7,7 +7,7 @@ track, is never part of one.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,14 +73,19 @@ def refuse_to_commit(root: Path, branch: str) -> None:
 def committable(results: Sequence[FileResult], root: Path) -> list[FileResult]:
     """The results, with every finding left alone that would have to change what cannot be committed."""
     repository = Repository.around(root)
-    tracked = {repository.top / path for path in repository.index().files}
-    dirty = {repository.top / path for path in repository.changed()}
+    index = repository.index()
     edits = {edit for result in results for finding in result.findings for edit in finding.edits if not edit.creates}
-    untracked = {edit.path for edit in edits if root / edit.path not in tracked}
-    changed = {edit.path for edit in edits if root / edit.path in dirty}
+    names = {edit.path: os.path.relpath(root / edit.path, repository.top) for edit in edits}
+
+    def among(files: Collection[str]) -> set[str]:
+        return {path for path, name in names.items() if name in files}
+
+    untracked = names.keys() - among(index.files)
+    changed, hidden = among(set(repository.changed())), among(index.hidden)
 
     def leave(finding: Finding) -> Finding:
         left = leave_barred(finding, untracked, "not tracked by this repository")
+        left = leave_barred(left, hidden, "hidden from git (assume-unchanged or skip-worktree)")
         return leave_barred(left, changed, "changed and not committed")
 
     return [replace(result, findings=tuple(map(leave, result.findings))) for result in results]

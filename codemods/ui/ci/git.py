@@ -43,6 +43,8 @@ class Index:
 
     files: frozenset[str]
     submodules: frozenset[str]
+    hidden: frozenset[str]
+    """Files whose changes git was told not to see (`git update-index --assume-unchanged`, `--skip-worktree`)."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,16 @@ class Repository:
     def index(self) -> Index:
         files: set[str] = set()
         submodules: set[str] = set()
-        for entry in self.ask("ls-files", "--stage", "-z").split("\0"):
-            head, tab, path = entry.partition("\t")
-            if tab:
-                (submodules if head.startswith("160000") else files).add(path)
-        return Index(frozenset(files), frozenset(submodules))
+        hidden: set[str] = set()
+        for entry in self.ask("ls-files", "--stage", "-v", "-z").split("\0"):
+            head, _, path = entry.partition("\t")
+            if not path:
+                continue
+            tag, mode = head.split()[:2]
+            (submodules if mode == "160000" else files).add(path)
+            if tag.islower() or tag == "S":
+                hidden.add(path)
+        return Index(frozenset(files), frozenset(submodules), frozenset(hidden))
 
     def changed(self) -> list[str]:
         """The tracked files with changes that are not committed, staged or not."""

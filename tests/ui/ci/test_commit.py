@@ -141,6 +141,18 @@ def test_files_that_git_does_not_track_are_left_alone(repository: Repository) ->
     assert (repository.root / "pkg/mine.py").read_text() == "slow()\n"
 
 
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_changes_that_git_was_told_not_to_see_are_never_committed(repository: Repository, flag: str) -> None:
+    mine = FILES["pkg/a.py"] + "SECRET = 1\n"
+    repository.git("update-index", flag, "pkg/a.py")
+    repository.write("pkg/a.py", mine)
+    result = ci("--commit", "--select", "call_fast")
+    assert "pkg/a.py, which is hidden from git" in result.out
+    assert texts(repository.root)["pkg/a.py"] == mine
+    assert repository.git("show", "HEAD:pkg/a.py") == FILES["pkg/a.py"]
+    assert repository.subjects()[0] == "fullgraph: call_fast in 2 files"
+
+
 def test_a_submodule_is_left_alone(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "outer").mkdir()
     outer = Repository(tmp_path / "outer")
