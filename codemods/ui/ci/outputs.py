@@ -62,8 +62,8 @@ def prepare(outputs: Sequence[Output], baseline: Path | None = None) -> None:
             raise FullgraphError(f"--output {file}: this is the baseline, and a report would take its place")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("ab"):
-                pass
+            if not file.is_fifo():  # whose reader would take it for the end
+                file.open("ab").close()
         except OSError as error:
             raise FullgraphError(f"--output {file}: cannot be written: {error.strerror}") from error
 

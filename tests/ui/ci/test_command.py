@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,13 @@ def test_an_output_that_fails_keeps_no_other_back(repository: Repository, tmp_pa
     assert "fullgraph: --output /dev/full: cannot be written: No space left on device" in result.err
     assert (tmp_path / "out.xml").read_text().startswith("<?xml")
     assert len(places(result)) == 7
+
+
+def test_an_output_may_be_a_pipe_that_somebody_reads(repository: Repository, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    assert ci("--output", f"json={tmp_path / 'pipe'}").code == 1
+    assert len(json.loads(reader.communicate()[0])["findings"]) == 7
 
 
 def test_neither_names_nor_code_can_give_commands_to_who_reads_the_log(repository: Repository) -> None:
