@@ -1,6 +1,6 @@
 """One proof in a process of its own: the request on standard input, a line of JSON for each stage and for the verdict.
 
-The server can end it at any time: then the workers end too, and nothing is left behind.
+The server can end it at any time, and it ends with the server: then the workers end too, and nothing is left behind.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
@@ -32,10 +33,18 @@ def main() -> None:
     os.dup2(2, 1)  # whatever else prints must not be taken for an answer
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     task: ProofTask = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=end_with_the_server, daemon=True).start()
     try:
         tell(answers, verdict=summary(run(task, answers)))
     except ValidateError as error:
         tell(answers, verdict={"ruling": "undecided", "sentence": str(error), "notices": []})
+
+
+def end_with_the_server() -> None:
+    """Wait until standard input is closed: nobody is there any more to be told of a verdict."""
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def run(task: ProofTask, answers: TextIO) -> Verdict:

@@ -118,8 +118,7 @@ class RunningProof:
             limit=LONGEST,
         )
         assert process.stdin is not None
-        process.stdin.write(pickle.dumps(task))
-        process.stdin.close()
+        process.stdin.write(pickle.dumps(task))  # and left open: when it closes, this server is no more
         return RunningProof(process)
 
     async def verdict(self, stage: Stage) -> Mapping[str, Any] | None:

@@ -17,7 +17,8 @@ from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 from codemods.lsp.positions import Lines
 
 COMMAND = [str(Path(sys.executable).parent / "fullgraph"), "lsp"]
-PATIENCE = 60
+PATIENCE = 300
+"""Seconds after which something that should happen never will; a busy machine may be slow."""
 
 
 class Editor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,20 @@ async def test_a_shutdown_ends_a_proof(start: Start, model: Path) -> None:
         await press(used, (await lenses(used, uri))[0])
         await used.until((model / "started").exists)
         assert workers_in(model)
+    await used.until(lambda: not workers_in(model))
+
+
+async def test_a_proof_ends_with_a_server_that_was_killed(start: Start, model: Path) -> None:
+    (model / "scenarios" / "net.py").write_text(SLOW)
+    with suppress(Exception):  # no shutdown is possible any more
+        async with start(model, settings=SETTINGS) as used:
+            uri = used.open(model / "model.py")
+            await press(used, (await lenses(used, uri))[0])
+            await used.until((model / "started").exists)
+            assert used.client._server
+            used.client._server.kill()
+            raise ConnectionError
+    assert (model / "started").exists()
     await used.until(lambda: not workers_in(model))
 
 
