@@ -147,7 +147,7 @@ def test_arguments_are_split_as_a_shell_splits_them_and_run_nothing(runner: Runn
 
 @pytest.mark.parametrize("name", ["paths", "arguments"])
 def test_a_quote_that_is_not_closed_is_one_line(runner: Runner, name: str) -> None:
-    assert runner.run(**{name: "it's"}) == 2
+    assert runner.run(CI, **{name: "it's"}) == 2
     assert runner.said == f"::error title=fullgraph::{name}: No closing quotation\n"
 
 
