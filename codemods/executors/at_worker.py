@@ -112,7 +112,10 @@ def still_runs(process: subprocess.Popen[bytes]) -> bool:
 
 
 def wanted() -> Callable[[], bool]:
-    """Whether this task's answer is waited for: not after Ctrl-C, nor when whoever asked is gone."""
+    """Whether this task's answer is waited for: not after Ctrl-C, nor when whoever asked is gone.
+
+    Dask has no public word for it. Where a version keeps its tasks elsewhere, work is done to its end.
+    """
     from distributed import get_worker
 
     try:
@@ -122,7 +125,10 @@ def wanted() -> Callable[[], bool]:
     key = worker.get_current_task()
 
     def is_wanted() -> bool:
-        task = worker.state.tasks.get(key)
-        return task is not None and task.state not in ("cancelled", "released")
+        try:
+            task = worker.state.tasks.get(key)
+            return task is not None and task.state not in ("cancelled", "released")
+        except AttributeError:
+            return True
 
     return is_wanted

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -186,6 +187,11 @@ def test_nobody_works_for_somebody_who_has_stopped(cluster: str, root: Path, tmp
     with pytest.raises(KeyboardInterrupt):
         executor_named(cluster).prove(proofs_in(root, notes, "first"), stop)
     wait_until(lambda: not any(map(is_running, begun(notes))))
+
+
+def test_a_dask_that_keeps_its_tasks_elsewhere_has_the_work_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("distributed.get_worker", lambda: SimpleNamespace(get_current_task=lambda: "key"))
+    assert at_worker.wanted()()
 
 
 def test_two_runs_share_a_cluster(cluster: str, root: Path, tmp_path: Path) -> None:
