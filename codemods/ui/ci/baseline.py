@@ -89,7 +89,7 @@ class Baseline:
 
 def read_baseline(file: Path) -> Baseline:
     try:
-        held = json.loads(file.read_text("utf-8"))
+        held = json.loads(file.read_text("utf-8-sig"))
     except FileNotFoundError as error:
         raise FullgraphError(f"{file}: there is no such baseline; --update-baseline writes it") from error
     except OSError as error:
@@ -137,7 +137,7 @@ def write_baseline(file: Path, entries: Counter[Entry]) -> None:
     text = f'{{\n  "version": {VERSION},\n  "findings": {findings}\n}}\n'
     with told_in_one_line("the baseline is as it was"):
         file.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(file, text.encode())
+        replace_file(Path(os.path.realpath(file)), text.encode())
 
 
 def dump_entry(entry: Entry, number: int) -> dict[str, Any]:

@@ -195,6 +195,20 @@ def test_a_damaged_baseline_is_one_line_and_exit_code_2(repository: Repository, 
     assert (repository.root / "known.json").read_text() == text
 
 
+def test_a_baseline_that_an_editor_has_saved_anew_is_read(known: Repository) -> None:
+    file = known.root / "known.json"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    assert ci(*NOTED).code == 0
+
+
+def test_a_baseline_behind_a_link_is_written_there(known: Repository) -> None:
+    (known.root / "linked.json").symlink_to("known.json")
+    known.write("pkg/c.py", "")
+    assert ci("--baseline", "linked.json", "--update-baseline").code == 0
+    assert (known.root / "linked.json").is_symlink()
+    assert "pkg/c.py" not in (known.root / "known.json").read_text()
+
+
 def test_a_baseline_that_cannot_be_written_is_one_line(repository: Repository) -> None:
     repository.write("file", "")
     result = ci("--baseline", "file/known.json", "--update-baseline")
