@@ -49,6 +49,7 @@ class Scopes:
         self.module = module
         self._tables: dict[str, dict[ast.AST, list[Binding]]] = {}
         self._around: dict[ast.AST, ast.AST] = {}
+        self._mentions: dict[str, dict[ast.AST, list[ast.Name]]] = {}
 
     def of(self, name: ast.Name) -> ast.AST:
         """The scope whose variable this name is; the module for globals and builtins."""
@@ -64,8 +65,13 @@ class Scopes:
 
     def names(self, scope: ast.AST, name: str) -> list[ast.Name]:
         """Every mention of one scope's variable, in the order of the text."""
-        mentions = [node for node in self.named.get(name, []) if isinstance(node, ast.Name)]
-        return sorted((node for node in mentions if self.of(node) is scope), key=position)
+        if name not in self._mentions:
+            found: dict[ast.AST, list[ast.Name]] = defaultdict(list)
+            mentions = [node for node in self.named.get(name, []) if isinstance(node, ast.Name)]
+            for node in sorted(mentions, key=position):
+                found[self.of(node)].append(node)
+            self._mentions[name] = found
+        return list(self._mentions[name].get(scope, ()))
 
     def is_builtin(self, node: ast.AST, *names: str) -> bool:
         """Whether the node is one of these builtins, and the module gives the name no other meaning."""

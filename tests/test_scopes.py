@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from codemods.module import Module
+from codemods.scopes import Scopes
 from codemods.source import decode
 
 
@@ -52,3 +55,19 @@ def test_a_builtin_is_one_only_where_nothing_else_has_its_name() -> None:
     first, second = (call.func for call in module.nodes(ast.Call))
     assert module.scopes.is_builtin(first, "list")
     assert not module.scopes.is_builtin(second, "list")
+
+
+def test_a_name_in_many_functions_is_looked_up_once_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each function has its own mentions; asking every function does not go through all mentions each time."""
+    module = module_of("".join(f"def f{number}(x):\n    return x + x\n" for number in range(20)))
+    looked: list[ast.AST] = []
+    of = Scopes.of
+
+    def note(scopes: Scopes, node: ast.Name) -> ast.AST:
+        looked.append(node)
+        return of(scopes, node)
+
+    monkeypatch.setattr(Scopes, "of", note)
+    for number, function in enumerate(module.tree.body):
+        assert [node.lineno for node in module.scopes.names(function, "x")] == [2 * number + 2] * 2
+    assert len(looked) == 40
