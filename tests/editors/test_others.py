@@ -18,7 +18,7 @@ from tests.ui.at.asking import FIXED, TEXT, write_files
 from tests.ui.running import COMMAND, environment
 
 EDITORS = Path(__file__).parent.parent.parent / "editors"
-PATIENCE = 60
+PATIENCE = 180
 WITH_COMMAND = f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"
 
 needs_vim = pytest.mark.skipif(not shutil.which("vim"), reason="Vim is not installed")

@@ -11,7 +11,7 @@ from typing import Any
 
 from distributed import Client, Nanny, Scheduler, SpecCluster
 
-PATIENCE = 60
+PATIENCE = 180
 
 
 @contextmanager

@@ -162,7 +162,7 @@ def test_ctrl_c_gives_what_was_done_until_then(project: Path, jobs: str) -> None
     for _ in range(6):
         process.stdout.readline()
     os.killpg(process.pid, signal.SIGINT)
-    told, said = process.communicate(timeout=20)
+    told, said = process.communicate(timeout=120)
     stopped, done, unseen, is_sorted = told.splitlines()[-1].split()
     assert (stopped, is_sorted, said) == ("stopped", "True", "")
     assert 5 <= int(done) < 36

@@ -31,7 +31,7 @@ FLAGS = (
 START = "import os, sys; r, w, *c = sys.argv[1:]; os.dup2(int(r), 3); os.dup2(int(w), 4); os.execv(c[0], c)"
 """Chromium reads its orders from descriptor 3 and answers on 4."""
 
-PATIENCE = 60
+PATIENCE = 180
 
 
 def find_chromium() -> str | None:

@@ -21,7 +21,7 @@ from pathlib import Path
 COMMAND = Path(sys.executable).parent / "fullgraph"
 SAMPLE = Path(__file__).parent / "sample_codemod.py"
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-PATIENCE = 20
+PATIENCE = 120
 UNSET = {"NO_COLOR", "FORCE_COLOR", "VISUAL", "COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE"}
 KEPT = Path(tempfile.gettempdir()) / "fullgraph-tests"
 """Where the many processes of these tests keep their byte code; compiling is half the time of a short command."""

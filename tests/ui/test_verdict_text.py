@@ -302,7 +302,7 @@ print("done", file=sys.stderr)
 def run_stages(*arguments: str) -> str:
     """What a terminal gets to see."""
     ours, theirs = pty.openpty()
-    done = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], cwd=ROOT, stderr=theirs, timeout=30)
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], cwd=ROOT, stderr=theirs, timeout=120)
     os.close(theirs)
     assert done.returncode == 0
     with os.fdopen(ours, "rb") as screen:

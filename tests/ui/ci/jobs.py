@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from codemods.ui.cli import main
 from tests.ui.running import COMMAND, SAMPLE, environment, write_project
 
-PATIENCE = 60
+PATIENCE = 180
 """Seconds after which a job that does not come as far as it should is a failure."""
 
 
