@@ -30,6 +30,24 @@ def blank_newer_syntax(text: str) -> str | None:
     """A text of the same length and line breaks that `ast` reads, or None if LibCST cannot read this one either."""
     if nests_too_deeply(text):
         return None
+    if (older := blank_whole(text)) is not None:
+        return older
+    body = text[: len(text) - footer_length(text)]  # of what is below all code, LibCST drops some lines of spaces
+    older = blank_whole(body)
+    return None if older is None else older + text[len(body) :]
+
+
+def footer_length(text: str) -> int:
+    """How many characters at the end are blank lines and comments."""
+    length = 0
+    for line in reversed(text.split("\n")):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return max(length - 1, 0)
+        length += len(line) + 1
+    return len(text)
+
+
+def blank_whole(text: str) -> str | None:
     try:
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         code = wrapper.module.code

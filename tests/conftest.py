@@ -5,6 +5,11 @@ from __future__ import annotations
 import signal
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
+"""What passes today passes tomorrow. `pytest --hypothesis-profile default` looks for what nobody has tried yet."""
 
 
 def pytest_configure() -> None:

@@ -155,6 +155,12 @@ def test_names_behind_blanked_letters_of_several_bytes_stand_where_they_stood() 
     assert names_in("def f[Größe](é): return é\n") == [("é", "é")]
 
 
+@pytest.mark.parametrize("footer", ["\n\f\n\f\n# \u00fc", "\n \n \n \n# a\n\n", "\r\n\f\r\n \r\n#", "\n\f\n\f"])
+def test_lines_below_all_code_do_no_harm(footer: str) -> None:
+    assert names_in(f"def f[T](x): return x{footer}") == [("x", "x")]
+    assert blank(f"def f[T](x): return x{footer}").endswith(footer)
+
+
 # For all files
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import torch
 
 from validate.worker.process.initial import Initial
 from validate.worker.process.ran import Watch
-from validate.worker.process.strays import VARIABLE, end_strays, find_strays
+from validate.worker.process.strays import VARIABLE, end_strays, find_strays, read_environment
 
 DISK = "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x\n"
 LAID = "def f(x):\n    return x + 2\n\n\ndef g(x):\n    return x\n"
@@ -79,6 +80,8 @@ def test_every_stage_begins_as_the_first_did(tmp_path: Path, monkeypatch: pytest
 
 def test_strays_are_found_by_what_they_inherit() -> None:
     with subprocess.Popen(["sleep", "100"], env={VARIABLE: "mine"}, start_new_session=True) as stray:
+        while not any(read_environment(stray.pid)):  # it has begun to run, and its environment is not laid out yet
+            time.sleep(0.01)
         assert find_strays("mine") == [stray.pid]
         assert find_strays("min") == []
         end_strays("mine")
