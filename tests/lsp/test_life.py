@@ -108,7 +108,7 @@ def test_nonsense_does_not_end_it() -> None:
 
 
 async def test_a_request_can_be_cancelled_and_others_are_served(start: Start, project: Path) -> None:
-    for number in range(30):
+    for number in range(400):
         (project / "pkg" / f"long_{number}.py").write_text("long_wait = 1\n")
     async with start(project, encodings=["utf-16"]) as used:
         uri = used.open(project / "pkg" / "a.py")
