@@ -16,8 +16,11 @@ from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 from codemods.model import Span
 from codemods.source import blank_out
 
-DEEPEST = 200  # as in CPython's tokenizer; LibCST overflows the stack, and ends the process, at about 1500
-BRACKET = re.compile(r"([(\[{])|([)\]}])|\n(?=[\w@])")
+DEEPEST = 200  # brackets, as in CPython's tokenizer; LibCST overflows the stack, and ends the process, at about 1500
+LONGEST = 1000  # operators in a row; LibCST takes time by their square, and ends the process at about 8000
+STEP = re.compile(
+    r"(?P<opens>[(\[{])|(?P<closes>[)\]}])|(?P<ends>\n(?=[\w@])|[,;])|(?P<joins>[-+*/%@&|^<>=~.]+|\b(?:and|or|not|if|in|is)\b)"
+)
 PARENTHESIS = re.compile(r"[\s\\]*\(")
 QUOTES = {"'": '"', '"': "'", "'''": '"""', '"""': "'''"}
 TO_F_STRING = str.maketrans("tT", "fF")
@@ -63,11 +66,23 @@ def blank_whole(text: str) -> str | None:
 
 
 def nests_too_deeply(text: str) -> bool:
-    """Whether brackets nest deeper than any Python reads. Those in strings count, but only up to the next statement."""
-    depth = 0
-    for bracket in BRACKET.finditer(text):
-        depth = depth + 1 if bracket.group(1) else max(depth - 1, 0) if bracket.group(2) else 0
-        if depth > DEEPEST:
+    """Whether brackets nest deeper than any Python reads, or operators follow one another without end.
+
+    What is in strings counts, but only up to the next statement.
+    """
+    chains = [0]
+    for step in STEP.finditer(text):
+        if step["opens"]:
+            chains.append(0)
+        elif step["closes"]:
+            chains = chains[:-1] or [0]
+        elif step["joins"]:
+            chains[-1] += 1
+        elif step["ends"].isspace():
+            chains = [0]
+        else:
+            chains[-1] = 0
+        if len(chains) > DEEPEST or chains[-1] > LONGEST:
             return True
     return False
 

@@ -16,7 +16,7 @@ def parse(source: Source) -> tuple[ast.Module, str]:
     except SyntaxError as error:
         raise SourceError(source.path, f"line {error.lineno}: {error.msg}") from error
     except (RecursionError, MemoryError, ValueError) as error:
-        raise SourceError(source.path, f"cannot be parsed: {error or type(error).__name__}") from error
+        raise SourceError(source.path, f"cannot be parsed: {str(error) or 'it needs too much memory'}") from error
 
 
 def parse_any(text: str) -> tuple[ast.Module, str]:

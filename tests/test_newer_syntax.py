@@ -120,6 +120,24 @@ def test_deep_nesting_does_not_end_the_process(text: str) -> None:
         Module(decode("deep.py", text.encode()))
 
 
+@pytest.mark.parametrize(
+    "chain",
+    [
+        "x = " + " + ".join(["1"] * 9000),
+        "x = (" + "\n+ ".join(["1"] * 9000) + ")",
+        "f(a, " + " and ".join(["b"] * 9000) + ")",
+        "x = y" + ".z" * 9000,
+    ],
+)
+def test_operators_without_end_do_not_end_the_process(chain: str) -> None:
+    assert blank_newer_syntax(f"type X = int\n{chain}\n") is None
+
+
+def test_a_long_table_is_not_a_long_chain() -> None:
+    rows = "".join(f"    'k{place}': a.b + {place} * c,\n" for place in range(2000))
+    assert blank(f"type X = int\ntable = {{\n{rows}}}\n").endswith("}\n")
+
+
 @pytest.mark.parametrize("start", ["\f", "\ufeff", "\f\f", " \f", "\\\n", "\n\f\n", "# -*- coding: utf-8 -*-\n"])
 def test_what_libcst_drops_at_the_start_does_not_shift_anything(start: str) -> None:
     module = Module(decode("new.py", (start + "def f[T](x):\n    return x\n").encode()))

@@ -92,7 +92,7 @@ def worth_asking(
     try:
         part = decode(path, glance(raw, (hit for found in hits.values() for hit in found or ())))
         module = Module(part, project.module_name(path), parse_text(part.parsed)) if glancing else None
-    except (SyntaxError, SourceError):
+    except (SyntaxError, SourceError, RecursionError, MemoryError):  # asking about the whole file tells why
         return interested
     return [
         codemod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,20 @@ def test_what_cannot_be_read_is_one_line(raw: bytes, words: str) -> None:
     result = ask(raw, SwapCall())
     assert words in result.error
     assert "\n" not in result.error
+
+
+class SwapCallAt(SwapCall):
+    """Knows where it could find something, so that big files are glanced at first."""
+
+    name = "swap_call_at"
+
+    def hits(self, raw: bytes) -> Iterator[int]:
+        return (hit.start() for hit in re.finditer(b"old", raw))
+
+
+def test_what_cannot_be_glanced_at_is_one_line() -> None:
+    text = "if x: old()\n" + "elif x: old()\n" * 20_000
+    assert ask(text, SwapCallAt()).error.startswith("cannot be parsed: ")
 
 
 @pytest.mark.parametrize(
