@@ -71,7 +71,8 @@ class Declared:
     """Something that a rewrite changes on purpose: everything else must stay.
 
     `warning`: new ones, whose whole text matches the pattern. `lost warning`: such ones that are no longer given.
-    `keys`: dicts at paths that match have other keys, and the same values in the same order.
+    `keys`: dicts at paths that match have other keys, and the same values in the same order. `exception`: compiled code
+    raises another one, where `ValueError: text > RuntimeError: text` of the two matches.
     """
 
     kind: str

@@ -19,7 +19,7 @@ from validate.capture import started
 from validate.capture_problems import how_it_ended
 from validate.capture_session import Session, session_beside
 from validate.model import ValidateError
-from validate.observe_merge import merge_entries, merge_files, merge_reads
+from validate.observe_merge import merge_entries, merge_files, merge_others, merge_reads
 
 SITE = Path(__file__).parent / "worker" / "observing" / "observe_site"
 SCHEMA = 1
@@ -45,7 +45,8 @@ def observe(command: Sequence[str], root: Path, file: Path) -> Observed:
         seconds = time.monotonic() - start
         report = make_report(session, command, root, exit_code)
         report["seconds"] = round(seconds, 3)
-        report["files"] = add_hashes(report["files"], root, began)
+        for name in ("files", "others"):
+            report[name] = add_hashes(report[name], root, began)
         write_whole(session.folder / "report", file, report)
     return Observed(file, report, exit_code)
 
@@ -64,6 +65,7 @@ def make_report(session: Session, command: Sequence[str], root: Path, exit_code:
     return {
         "format": FORMAT,
         "schema": SCHEMA,
+        "root": os.path.realpath(root),
         "command": list(command),
         "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "exit_code": exit_code,
@@ -75,6 +77,7 @@ def make_report(session: Session, command: Sequence[str], root: Path, exit_code:
         "entries": merge_entries(told, root),
         "reads": merge_reads(told, root),
         "files": merge_files(told, root),
+        "others": merge_others(told, root),
         "notices": list_notices(session, told),
     }
 
@@ -177,4 +180,4 @@ def read_report(file: Path) -> dict[str, Any]:
     wrong = [name for name, kind in SECTIONS.items() if not isinstance(report.get(name), kind)]
     if wrong:
         raise ValidateError(f"{file}: damaged: {', '.join(wrong)} missing or of another kind")
-    return report
+    return {"root": "", "others": {}, **report}

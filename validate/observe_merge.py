@@ -32,7 +32,7 @@ def add_entry(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
         "inputs": add_counts([first["inputs"], second["inputs"]]),
         "backends": sorted({*first["backends"], *second["backends"]}),
         "compiled_at": add_places([*first["compiled_at"], *second["compiled_at"]], ("file", "line")),
-        "breaks": add_places([*first["breaks"], *second["breaks"]], ("file", "line", "id", "reason")),
+        "breaks": add_breaks([*first["breaks"], *second["breaks"]]),
         "recompiles": add_places([*first["recompiles"], *second["recompiles"]], ("file", "line", "function", "guard")),
     }
 
@@ -54,6 +54,16 @@ def add_places(places: Iterable[dict[str, Any]], names: Sequence[str]) -> list[d
     return list(found.values())
 
 
+def add_breaks(breaks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each place once, with all ways that led there."""
+    names = ("file", "line", "id", "reason")
+    ways = {tuple(one[name] for name in names): list[Any]() for one in breaks}
+    for one in breaks:
+        known = ways[tuple(one[name] for name in names)]
+        known += [stack for stack in one["stacks"] if stack not in known]
+    return [{**one, "stacks": ways[tuple(one[name] for name in names)]} for one in add_places(breaks, names)]
+
+
 def place_entry(entry: dict[str, Any], root: Path) -> dict[str, Any]:
     """The entry with paths below the root as such, and everything in an order that is the same every time."""
     inputs = sorted(entry["inputs"].items(), key=lambda one: (-one[1], one[0]))
@@ -65,8 +75,13 @@ def place_entry(entry: dict[str, Any], root: Path) -> dict[str, Any]:
         "phases": {name: entry["phases"][name] for name in sorted(entry["phases"], key=order_of)},
         "inputs": [{"inputs": text, "count": number} for text, number in inputs[:INPUTS]],
         "other_inputs": entry["other_inputs"] + rest,
-        **{name: [place(one, root) for one in entry[name]] for name in ("compiled_at", "breaks", "recompiles")},
+        **{name: [place(one, root) for one in entry[name]] for name in ("compiled_at", "recompiles")},
+        "breaks": [place_break(one, root) for one in entry["breaks"]],
     }
+
+
+def place_break(one: dict[str, Any], root: Path) -> dict[str, Any]:
+    return {**place(one, root), "stacks": [[place(line, root) for line in stack] for stack in one["stacks"]]}
 
 
 def order_of(phase: str) -> tuple[int, str]:
@@ -89,6 +104,12 @@ def merge_files(told: Told, root: Path) -> dict[str, Any]:
         ran = sorted({*known["ran"], *one["ran"]})
         found[name] = {"ran": ran, "is_all": known["is_all"] and one["is_all"]}
     return dict(sorted(found.items()))
+
+
+def merge_others(told: Told, root: Path) -> dict[str, Any]:
+    """The files that are not the project's and lead to a break, each with the name that it is imported by."""
+    found = {file: one for process in told for file, one in process.get("others", {}).items()}
+    return {shorten(file, root): found[file] for file in sorted(found)}
 
 
 def place(one: dict[str, Any], root: Path) -> dict[str, Any]:

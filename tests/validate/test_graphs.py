@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -20,6 +21,8 @@ from tests.validate.graph_programs import line_of
 from validate import model
 from validate.worker.graphs import breaks, dynamo, frames, guards, places
 from validate.worker.graphs import counting as graphs
+from validate.worker.graphs.places import TORCH, Line
+from validate.worker.graphs.stacks import join_stacks, tell_stack
 
 FILE = str(Path(programs.__file__).resolve())
 
@@ -529,7 +532,7 @@ def test_the_answer_is_json_that_the_model_takes() -> None:
     assert json.loads(json.dumps(counted)) == counted
     assert [model.Graph(**one) for one in counted["graphs"]]
     assert [model.Break(**one) for one in counted["breaks"]]
-    assert {one.name for one in fields(model.Break)} == {one.name for one in fields(breaks.Break)}
+    assert {one.name for one in fields(model.Break)} | {"stacks"} == {one.name for one in fields(breaks.Break)}
 
 
 # Other versions of torch
@@ -587,3 +590,28 @@ def test_without_a_registry_there_are_no_ids_and_still_breaks(monkeypatch: pytes
 def test_the_registry_gives_the_id_where_the_message_has_no_link() -> None:
     assert breaks.find_id("Data-dependent branching", "Data-dependent branching") == "GB0170"
     assert breaks.find_hint("Data-dependent branching", "GB0170")
+
+
+# How a break was reached
+
+
+def test_a_stack_begins_where_code_is_compiled_and_has_no_halves() -> None:
+    """A resumed half is called by the half before it, and is the same call of the program."""
+    entrance = Line(os.path.join(TORCH, "_dynamo", "eval_frame.py"), 9, "compile_wrapper")
+    half = Line(FILE, 4, "torch_dynamo_resume_in_step_at_3")
+    callers = [Line(FILE, 1, "main"), entrance, Line(FILE, 3, "step"), half]
+    stack = join_stacks(callers, "torch_dynamo_resume_in_step_at_4", [Line(FILE, 6, "step"), Line(FILE, 20, "inner")])
+    told = [(line["line"], line["function"]) for line in tell_stack(stack)]
+    assert told == [(6, "step"), (20, "inner")]
+
+
+def test_a_function_that_calls_itself_is_there_twice() -> None:
+    stack = join_stacks([Line(FILE, 3, "step")], "step", [Line(FILE, 3, "step"), Line(FILE, 5, "step")])
+    assert [line["line"] for line in tell_stack(stack)] == [3, 3, 5]
+
+
+def test_every_way_to_a_break_is_told() -> None:
+    counted = count(programs.inlined, (torch.ones(4),))
+    assert len(counted["stacks"]) == len(counted["breaks"])
+    for one, ways in zip(counted["breaks"], counted["stacks"], strict=True):
+        assert {(way[-1]["file"], way[-1]["line"]) for way in ways} == {(one["file"], one["line"])}

@@ -494,7 +494,7 @@ def told(**changes: Any) -> dict[str, Any]:
         "compiled_at": [{"file": "/p/a.py", "line": 2, "count": 1}], "backends": ["eager"], "calls": 2,
         "phases": {"no grad": 1, "grad": 1}, "inputs": {"float32[2]": 2}, "other_inputs": 0, "reentries": 1,
         "backwards": 0, "graphs": 1, "operators": 2, "compile_seconds": 0.5, "more_frames": 0,
-        "breaks": [{"file": "/p/a.py", "line": 4, "function": "f", "id": "GB1", "reason": "r", "hint": "",
+        "breaks": [{"file": "/p/a.py", "line": 4, "function": "f", "id": "GB1", "reason": "r", "hint": "", "stacks": [],
                     "kind": "break", "frames": 1, "count": 1}],
         "recompiles": [{"file": "/lib/b.py", "line": 1, "function": "g", "guard": "k == 1 failed", "count": 2}],
     }  # fmt: skip

@@ -7,12 +7,13 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from .frames import Failure, Frame
 from .guards import read_guard
 from .places import TORCH, Line, find_deepest, is_users, name_function, real_path, start_of
+from .stacks import join_stacks, tell_stack
 
 LOGGED = re.compile(
     r"Graph break in user code at (?P<file>.+):(?P<line>\d+)\n"
@@ -32,6 +33,8 @@ LINK = re.compile(r"/gb/gb(\d+)\.html")
 PREFIX = re.compile(r"(?:Encountered graph break|Failed to handle graph break)[^\n]*:\n+")
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 LONGEST = 400
+WAYS = 24
+"""Stacks that are told of one place."""
 
 LIMIT = "recompile limit"
 RANK = {"break": 0, "skipped": 1, "error": 2}
@@ -39,7 +42,7 @@ RANK = {"break": 0, "skipped": 1, "error": 2}
 
 @dataclass
 class Break:
-    """One place; the same as in the controller's model."""
+    """One place; the same as in the controller's model, with the ways that led there."""
 
     file: str
     line: int
@@ -50,6 +53,8 @@ class Break:
     kind: str = "break"
     frames: int = 1
     count: int = 1
+    stacks: list[list[dict[str, Any]]] = field(default_factory=list)
+    """The user's lines from what was compiled down to the break, outermost first; each way once."""
 
 
 class Event(NamedTuple):
@@ -92,6 +97,7 @@ def merge(places: dict[tuple[str, int, str], Break], key: tuple[str, int, str], 
     known = places.setdefault(key, one)
     if known is not one:
         known.count += one.count
+        known.stacks += [stack for stack in one.stacks if stack not in known.stacks][: WAYS - len(known.stacks)]
         known.kind = max(known.kind, one.kind, key=RANK.__getitem__)
 
 
@@ -103,7 +109,7 @@ def list_events(frame: Frame) -> Iterator[Event]:
     if frame.outcome == "compiled":
         if frame.unlogged and not logged:
             reason, stack = frame.unlogged[-1]
-            yield Event("break", reason, frame.callers + stack)
+            yield Event("break", reason, whole_stack(frame, stack))
     elif frame.failure:
         is_told = frame.failure.soft and (logged or not (frame.tensors or frame.outcome == "raised"))
         yield from [] if is_told else [read_failure(frame, frame.failure)]
@@ -117,7 +123,7 @@ def read_logged(frame: Frame, text: str, kind: str) -> Event:
         return Event(kind, text, own_stack(frame))
     stack = [Line(file, int(line), name) for file, line, name in STACK.findall(match["stack"])]
     stack = find_whole(frame, stack) or [Line(match["file"], int(match["line"]), "")]
-    return Event(kind, match["message"], frame.callers + stack)
+    return Event(kind, match["message"], whole_stack(frame, stack))
 
 
 def find_whole(frame: Frame, stack: list[Line]) -> list[Line]:
@@ -131,11 +137,16 @@ def read_failure(frame: Frame, failure: Failure) -> Event:
     kind = "error" if not failure.soft else "break" if frame.outcome == "raised" else "skipped"
     message = failure.message if failure.soft else f"{failure.kind}: {failure.message}"
     note = f"at last {read_guard(frame.recompile)}" if LIMIT in message and frame.recompile else ""
-    return Event(kind, message, frame.callers + failure.stack if failure.stack else own_stack(frame), note)
+    stack = whole_stack(frame, failure.stack) if failure.stack else own_stack(frame)
+    return Event(kind, message, stack, note)
 
 
 def own_stack(frame: Frame) -> list[Line]:
-    return [*frame.callers, start_of(Line(*frame.place))]
+    return whole_stack(frame, [start_of(Line(*frame.place))])
+
+
+def whole_stack(frame: Frame, stack: list[Line]) -> list[Line]:
+    return join_stacks(frame.callers, frame.function, stack)
 
 
 def locate(event: Event) -> tuple[Break, bool]:
@@ -147,6 +158,7 @@ def locate(event: Event) -> tuple[Break, bool]:
     reason = f"{reason} ({note})" if note else reason
     id_ = find_id(root, type_)
     found = Break(real_path(line.file), line.line, name_function(line), id_, reason, find_hint(root, id_), event.kind)
+    found.stacks = [tell_stack(event.stack)]
     return found, bool(event.stack) and is_users(event.stack[-1].file)
 
 

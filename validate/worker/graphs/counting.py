@@ -192,7 +192,8 @@ def describe(seen: Seen, found: list[Break], entry: Line | None = None) -> dict[
     shown = [frame for frame in compiled if frame.operators or frame.recompile]
     return {
         "graphs": [describe_graph(frame, entry) for frame in shown],
-        "breaks": [asdict(one) for one in found],
+        "breaks": [without_ways(asdict(one)) for one in found],
+        "stacks": [one.stacks for one in found],
         "counts": {
             "frames": len(seen.frames),
             "compiled": len(compiled),
@@ -231,3 +232,8 @@ def skip_at(line: Line, reason: str) -> Break:
 def tell(one: Break) -> str:
     """`model.py:12: GB0059 Failed to trace builtin operator: ...`"""
     return f"{one.file}:{one.line}: {one.id} {one.reason}".replace(":  ", ": ")
+
+
+def without_ways(told: dict[str, Any]) -> dict[str, Any]:
+    """A verdict names the places only."""
+    return {name: value for name, value in told.items() if name != "stacks"}

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from .host_reads import HostReads
+from .others import tell_others
 from .process import Process
 from .reached import Reached
 from .starts import Starts
@@ -43,15 +44,17 @@ class Sight:
             self.dynamo.forget()
 
     def tell(self) -> dict[str, Any]:
+        entries = self.dynamo.tell() if self.dynamo is not None else []
         return {
             "torch": str(torch.__version__),
             "python": sys.version.split()[0],
             "argv": list(map(str, getattr(sys, "argv", []) or [""])),
             "device": name_device(),
             "rank": os.environ.get("RANK", ""),
-            "entries": self.dynamo.tell() if self.dynamo is not None else [],
+            "entries": entries,
             "reads": self.reads.tell(),
             "files": self.reached.tell(),
+            "others": tell_others(entries, self.whose),
         }
 
 
