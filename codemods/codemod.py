@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
-from codemods.model import Finding, FullgraphError, Purpose
+from codemods.model import Finding, FullgraphError, Purpose, Site
 from codemods.model import Unsure as Unsure
 from codemods.module import Module, Scope
 from codemods.project import Project
@@ -32,6 +32,7 @@ class Codemod:
     `why`: what the rewrite is for, in one or two sentences, as measured. `claim`: what reviewers say of the finding.
     `on_request`: whether it runs only where it is selected by name, as what adds something that nobody misses must.
     `writes_tests`: whether its findings bring a regression test along where `fix --write-tests` asks for one.
+    `repairs_breaks`: whether it is for lines on which graphs break; where a run was observed, it gets them as `sites`.
     """
 
     name: ClassVar[str] = ""
@@ -41,6 +42,7 @@ class Codemod:
     claim: ClassVar[str] = ""
     on_request: ClassVar[bool] = False
     writes_tests: ClassVar[bool] = False
+    repairs_breaks: ClassVar[bool] = False
 
     options: Options
     """A codemod with settings declares this again, with its own subclass of Options."""
@@ -50,6 +52,9 @@ class Codemod:
 
     tests: str
     """The folder of the project's tests, where a test is to be written with each finding; else nothing."""
+
+    sites: tuple[Site, ...] | None = None
+    """Where graphs were seen to break: findings stand there and nowhere else. None: nothing was observed."""
 
     def __init__(
         self, options: Mapping[str, str] | None = None, symbols: tuple[str, ...] = (), tests: str = ""

@@ -106,12 +106,22 @@ class Change:
         return {path: data for path, data in self.after.items() if data is not None}
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Site:
+    """A line on which torch was seen to break a graph; `id` is torch's own name for the kind of break, as GB0170."""
+
+    path: str
+    line: int
+    id: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Purpose:
     """Something that a rewrite changes on purpose.
 
     `warning`: new ones, whose whole text matches the pattern. `lost warning`: such ones that are no longer given.
-    `keys`: dicts at paths that match have other keys, and the same values in the same order.
+    `keys`: dicts at paths that match have other keys, and the same values in the same order. `exception`: compiled code
+    raises another one, where `ValueError: text > RuntimeError: text` of the two matches.
     """
 
     kind: str

@@ -47,6 +47,7 @@ class Project:
         self._packages: dict[Path, bool] = {}
         self._folders: dict[str, list[str]] = {}
         self._worked_out: dict[Any, Any] = {}
+        self._for_good: dict[Any, Any] = {}
         self._read_before: dict[str, bytes] = {}
         self._mentions: dict[str, list[str]] = {}
 
@@ -67,6 +68,14 @@ class Project:
             self._worked_out[what] = work_out()
             self._spent = spent + time.perf_counter() - began  # what was worked out inside is part of it
         answer: ANSWER = self._worked_out[what]
+        return answer
+
+    def known_for_good(self, what: Hashable, work_out: Callable[[], ANSWER]) -> ANSWER:
+        """An answer in plain values, which outlives the trees that it was worked out from."""
+        self.was_asked = True
+        if what not in self._for_good:
+            self._for_good[what] = work_out()
+        answer: ANSWER = self._for_good[what]
         return answer
 
     # One file

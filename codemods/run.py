@@ -18,7 +18,7 @@ from codemods.rewrite.entry import Run
 from codemods.rewrite.find import FileResult, find
 from codemods.rewrite.journal import Journal, Sign
 from codemods.rewrite.order import Disagreement, disagreements
-from codemods.rewrite.plan import OVERLAPS, plan, touched
+from codemods.rewrite.plan import OVERLAPS, moved_along, plan, touched
 from codemods.rewrite.scan import Asker, Progress, Stopped, checked, scan
 from codemods.rewrite.walk import Tree, matching
 
@@ -101,6 +101,7 @@ def fix(
         waiting = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
         if not change.applied or not waiting:
             return
+        codemods = moved_along(codemods, change.applied, project, change.written)
         project = project.laid_over(change.written)
         found = [find(project, path, codemods) for path in sorted({finding.path for finding in waiting})]
         edits = {edit for finding in change.applied for edit in finding.edits}

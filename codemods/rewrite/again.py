@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from codemods.model import Edit, Finding, Span
+from codemods.model import Edit, Finding
+from codemods.rewrite.moved import moved
 from codemods.rewrite.plan import identity
 
 
@@ -26,16 +27,3 @@ def is_same(earlier: Finding, now: Finding, edits: Iterable[Edit]) -> bool:
     """Whether a finding is an earlier one after some edits: the same in words, and where that one has gone."""
     here = [edit for edit in edits if edit.path == earlier.path]
     return identity(earlier) == identity(now) and moved(earlier.span, here).overlaps(now.span)
-
-
-def moved(span: Span, edits: Sequence[Edit]) -> Span:
-    """Where the text of a span stands after the edits, together with all that was written over a part of it."""
-    over = [edit for edit in edits if edit.span.overlaps(span)]
-    start = min([span.start, *(edit.span.start for edit in over)])
-    end = max([span.end, *(edit.span.end for edit in over)])
-    earlier = [edit for edit in edits if edit.span.end <= start]
-    return Span(start + growth(earlier), end + growth(earlier) + growth(over))
-
-
-def growth(edits: Iterable[Edit]) -> int:
-    return sum(len(edit.new_text) - (edit.span.end - edit.span.start) for edit in edits)

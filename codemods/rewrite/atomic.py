@@ -12,7 +12,7 @@ LEFTOVER = ".fullgraph-new"
 
 
 def replace_file(file: Path, data: bytes) -> None:
-    """Give a file new bytes in one step; mode and owner are kept."""
+    """Give a file new bytes in one step, whether it is there or not; mode and owner are kept."""
     fresh = leftover_of(file)
     remove_leftover(file)
     write_synced(fresh, data, file)

@@ -166,7 +166,8 @@ def cache_folder() -> Path:
 
 
 def describe(codemod: Codemod) -> str:
-    return f"{codemod.name} {type(codemod).__module__} {codemod.options} {codemod.symbols} {codemod.tests}"
+    told = f"{codemod.options} {codemod.symbols} {codemod.tests} {codemod.sites}"
+    return f"{codemod.name} {type(codemod).__module__} {told}"
 
 
 def fingerprint_of_code(codemods: Sequence[Codemod]) -> str:

@@ -83,11 +83,13 @@ def worth_asking(
 ) -> list[Codemod]:
     """The codemods that find something at a first glance, or have to read the file as a whole to know.
 
-    Each is looked at for itself: what one codemod finds never depends on which others are asked.
+    Each is looked at for itself: what one codemod finds never depends on which others are asked. One that was told
+    lines looks at the whole file: at a glance lines are others.
     """
     if len(raw) < BIG or not path.endswith(".py"):
         return interested
-    hits = {codemod: codemod.hits(raw) for codemod in interested if codemod.name not in expected}
+    whole = [codemod for codemod in interested if codemod.name in expected or codemod.sites is not None]
+    hits = {codemod: codemod.hits(raw) for codemod in interested if codemod not in whole}
     glancing = [codemod for codemod, found in hits.items() if found is not None]
     try:
         part = decode(path, glance(raw, (hit for found in hits.values() for hit in found or ())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from codemods.codemod import Codemod
@@ -12,6 +12,7 @@ from codemods.model import Change, Edit, Finding, SourceError
 from codemods.module import Module
 from codemods.project import Project
 from codemods.rewrite.find import find
+from codemods.rewrite.moved import with_moved_sites
 from codemods.source import Source, decode
 
 OVERLAPS = "overlaps"
@@ -147,7 +148,8 @@ def without_repeats(
     used = [by_name[name] for name in sorted({finding.codemod for finding in chosen}) if name in by_name]
     paths = sorted({path for finding in chosen for path in places(finding)})
     expected = count_fixable(project, paths, used) - Counter(identity(finding) for finding in chosen)
-    surprising = count_fixable(project.laid_over(splice_all(chosen, project)), paths, used) - expected
+    texts = splice_all(chosen, project)
+    surprising = count_fixable(project.laid_over(texts), paths, moved_along(used, chosen, project, texts)) - expected
     if not surprising:
         return list(chosen)
     restless = {(codemod, path) for codemod, path, *_ in surprising}
@@ -158,6 +160,17 @@ def without_repeats(
         else:
             applied.append(finding)
     return applied
+
+
+def moved_along(
+    codemods: Sequence[Codemod], findings: Sequence[Finding], project: Project, texts: Mapping[str, bytes]
+) -> list[Codemod]:
+    """The codemods, with the lines that were seen to break where the findings' edits have moved them."""
+    if not any(codemod.sites for codemod in codemods):
+        return list(codemods)
+    edited = {path: edits for path, edits in edits_by_path(findings).items() if not is_new(edits)}
+    before = {path: (project.source(path).text, edits) for path, edits in edited.items()}
+    return with_moved_sites(codemods, before, {path: decode(path, texts[path]).text for path in edited})
 
 
 def places(finding: Finding) -> set[str]:

@@ -13,6 +13,9 @@ from codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, work_tree_
 
 MARKERS = ("pyproject.toml", ".fullgraph", "setup.py", "setup.cfg", ".git", ".hg")
 INSTALLED = ("site-packages", "dist-packages")
+COPIES = "fullgraph-copies.json"
+"""Marks a folder that holds copies of installed packages: no part of the project around it."""
+
 SUFFIXES = (".py", ".ipynb")
 NEVER = {
     *(".git", ".hg", ".svn", ".fullgraph", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__"),
@@ -161,7 +164,7 @@ def _walk(tree: Tree, folder: str, relative: str, ignores: list[Pattern]) -> Non
         tree.wrong[relative or "."] = f"not readable: {error.strerror}"
         return
     names = {child.name for child in children}
-    if "pyvenv.cfg" in names and relative:
+    if relative and not names.isdisjoint(("pyvenv.cfg", COPIES)):
         return
     if ".git" in names:
         ignores = []  # a work tree of its own

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codemods.codemod import Codemod
-from codemods.model import Finding
+from codemods.model import Finding, Site
 from codemods.module import Module
 from codemods.project import Project
 from codemods.rewrite.as_json import dump_finding, load_finding
@@ -47,6 +47,23 @@ def test_who_is_expected_to_find_something_is_asked_once() -> None:
     again = find(project, "a.py", [Counting()], expected={Counting.name})
     assert Counting.asked == 3
     assert again == first
+
+
+def test_lines_that_a_codemod_was_told_are_lines_of_the_whole_file() -> None:
+    class AtSites(SwapCall):
+        def hits(self, raw: bytes) -> list[int]:
+            return [raw.index(b"old()")]
+
+        def find(self, module: Module, project: Project) -> Iterator[Finding]:
+            lines = {site.line for site in self.sites or ()}
+            yield from (finding for finding in super().find(module, project) if finding.line in lines)
+
+    idle = "def idle(one):\n    return one\n\n\n" * 500
+    codemod = AtSites()
+    text = f"{idle}def busy():\n    old()\n"
+    line = text[: text.index("old()")].count("\n") + 1
+    codemod.sites = (Site("a.py", line, "GB0170"),)
+    assert [finding.line for finding in ask(text, codemod).findings] == [line]
 
 
 def test_a_file_that_no_codemod_is_interested_in_is_not_parsed() -> None:

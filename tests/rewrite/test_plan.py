@@ -13,9 +13,9 @@ import pytest
 from codemods.codemod import Codemod
 from codemods.model import Change, Edit, Finding, Span
 from codemods.project import Project
-from codemods.rewrite.again import moved
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
+from codemods.rewrite.moved import moved
 from codemods.rewrite.plan import plan
 from codemods.rewrite.scan import AskHere, Unseen
 from codemods.rewrite.undo import undo
