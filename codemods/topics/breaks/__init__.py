@@ -1,0 +1,1 @@
+"""Graph breaks: which code is traced, and what breaks in it."""
