@@ -1,0 +1,1 @@
+"""Graph breaks that real models have: messages, branches, checks and scalars."""

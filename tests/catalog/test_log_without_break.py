@@ -1,0 +1,109 @@
+"""What messages look like once they are a part of the graph: in eager mode, and compiled on this torch."""
+
+from __future__ import annotations
+
+import ast
+import logging
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codemods.topics.messages.helper import MAKER_TEXT
+from codemods.topics.messages.writing import pieces, quoted
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "log_without_break"
+
+
+def load(case: str, side: str) -> types.ModuleType:
+    """A side of a fixture as a module of its own name: operators are registered by it."""
+    path = FIXTURES / case / f"{side}.py"
+    module = types.ModuleType(f"log_without_break_{case}_{side}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+    return module
+
+
+@pytest.mark.parametrize("text", ["plain", 'with "quotes"', "it's", "both \" and '", "a\nline", "back\\slash", "{}"])
+def test_a_quoted_text_is_the_text(text: str) -> None:
+    assert ast.literal_eval(quoted(text)) == text
+
+
+def test_a_long_text_in_pieces_is_the_text() -> None:
+    text = " ".join(f"word{number}" for number in range(60))
+    lines = pieces(quoted(text), 60)
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 60
+    assert ast.literal_eval(" ".join(lines).rstrip(",")) == text
+
+
+def test_in_eager_mode_a_record_names_the_line_of_the_message(caplog: pytest.LogCaptureFixture) -> None:
+    torch = pytest.importorskip("torch")
+    net = load("basic", "after").Net(3)
+    with caplog.at_level(logging.DEBUG):
+        net(torch.ones(2, 3))
+    lines = (FIXTURES / "basic" / "after.py").read_text().splitlines()
+    assert len(caplog.records) == 6
+    for record in caplog.records:
+        assert record.funcName == "forward"
+        assert "_logger_" in lines[record.lineno - 1]
+
+
+def test_an_inlined_message_is_told_at_each_call_in_every_thread(caplog: pytest.LogCaptureFixture) -> None:
+    torch = pytest.importorskip("torch")
+    from concurrent.futures import ThreadPoolExecutor
+
+    net = load("basic", "after").Net(3)
+    compiled = torch.compile(net, backend="eager", fullgraph=True)
+    with caplog.at_level(logging.DEBUG), ThreadPoolExecutor(1) as pool:
+        compiled(torch.ones(2, 3))
+        pool.submit(compiled, torch.ones(5, 3)).result()
+        compiled(torch.ones(7, 3))
+    said = [record.getMessage() for record in caplog.records if record.name.startswith("log_without_break")]
+    assert len(said) == 18
+    assert [line.split()[-2] for line in said if "over" in line] == ["2", "2", "5", "5", "7", "7"]
+
+
+def test_export_leaves_the_operators_out() -> None:
+    torch = pytest.importorskip("torch")
+    net = load("basic", "after").Net(3)
+    for strict in (True, False):
+        graph = torch.export.export(net, (torch.ones(2, 3),), strict=strict).graph
+        assert not [node for node in graph.nodes if "messages" in str(node.target)]
+
+
+SAME = """
+
+@_in_graph
+def _print(*values):
+    print(*values)
+
+
+def run(x):
+    for _ in range(3):
+        _print("same")
+        x = x * 2
+    _print("shape", x.shape, tuple(x.shape), list(x.shape))
+    return x
+"""
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_a_message_that_is_told_thrice_is_told_thrice_in_training_and_when_its_file_is_loaded_again(
+    backend: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Torch makes one of equal calls, and forgets what an operator of the same name was said to have: effects."""
+    torch = pytest.importorskip("torch")
+    text = "import torch\n\n\n" + MAKER_TEXT.format(torch="torch", unit="    ") + "\n" + SAME
+    for _ in range(3):
+        namespace: dict[str, Any] = {"__name__": "loaded_again"}
+        exec(compile(text, "loaded_again.py", "exec"), namespace)
+        run = torch.compile(namespace["run"], backend=backend, fullgraph=True)
+        for rows in (3, 4, 5):
+            run(torch.ones(rows).requires_grad_())
+            said = capsys.readouterr().out.splitlines()
+            assert said == ["same"] * 3 + [f"shape torch.Size([{rows}]) ({rows},) [{rows}]"]
+        torch._dynamo.reset()
