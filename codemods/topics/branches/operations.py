@@ -1,0 +1,92 @@
+"""The functions of torch that are understood here, by what they do to a floating tensor."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.model import Unsure
+from codemods.topics.branches.values import BOOL, NOBODY, Number, Other, Tensor, Value, Work
+
+STRAIGHT = {"neg", "negative", "relu", "relu6", "leaky_relu", "round", "floor", "ceil", "trunc", "nan_to_num"}
+"""One tensor in, a new one like it out; a gradient of zero stays zero whatever the elements are.
+
+Their backward multiplies by constants, or selects.
+"""
+
+BOUNDED = {"clamp", "clip", "clamp_min", "clamp_max"}
+"""As the straight ones, with Python numbers as bounds."""
+
+BENT = {"sigmoid", "tanh", "sin", "cos", "gelu", "silu", "abs", "absolute", "sqrt", "square", "erf", "atan"}
+"""A new tensor like the given one, but a gradient of zero may become NaN: it is multiplied by a value."""
+
+FULL = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "rsqrt", "reciprocal"}
+"""As the bent ones; autocast may compute them in float32, so that they keep no other dtype for sure."""
+
+COPIES = {"clone", "zeros_like", "ones_like"}
+TESTS = {"isinf", "isnan", "isfinite"}
+TRUTH = {"any", "all"}
+SUMS = {"sum", "mean"}
+EXTREMES = {"max", "min", "amax", "amin"}
+"""They raise for a tensor without elements."""
+
+REDUCTIONS = TRUTH | SUMS | EXTREMES
+FACTS = {"dtype", "device", "shape", "ndim", "is_cuda", "requires_grad", "is_sparse"}
+COUNTS = {"numel", "nelement", "dim", "ndimension", "size", "is_floating_point"}
+VIEWS = {
+    "view",
+    "reshape",
+    "t",
+    "transpose",
+    "permute",
+    "squeeze",
+    "unsqueeze",
+    "flatten",
+    "expand",
+    "contiguous",
+    "to",
+}
+"""They may return the memory of what they are given."""
+
+CASTS = {"float": "torch.float32", "double": "torch.float64", "half": "torch.float16", "bfloat16": "torch.bfloat16"}
+BOTH = (STRAIGHT | BOUNDED | BENT | FULL | TESTS | REDUCTIONS | {"clone"}) - {"relu6", "leaky_relu", "gelu", "silu"}
+FUNCTIONALS = {"relu", "relu6", "leaky_relu", "gelu", "silu", "sigmoid", "tanh"}
+TENSORS_ONLY = {"relu", "sigmoid", "isnan", "isinf", "isfinite", "detach", "clamp", "neg", "abs", "unsqueeze", "float"}
+"""Methods that arrays of numpy do not have, nor numbers; of these some suffice."""
+
+ACTIVATIONS = {"ReLU": "relu", "ReLU6": "relu6", "GELU": "gelu", "SiLU": "silu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
+"""Modules without parameters, and the function that each is, where it is made without arguments."""
+
+RESIZES = {"resize_", "resize_as_", "set_", "t_", "transpose_", "squeeze_", "unsqueeze_", "as_strided_", "swapaxes_"}
+RESIZES |= {"swapdims_", "requires_grad_"}
+
+
+def plain_name(dotted: str) -> str:
+    """`relu` of `torch.relu` and `torch.nn.functional.relu`, where it is a function that is understood."""
+    home, _, name = dotted.rpartition(".")
+    if home == "torch" and name in BOTH | COPIES:
+        return name
+    return name if home == "torch.nn.functional" and name in FUNCTIONALS else ""
+
+
+def applied(name: str, given: Tensor, call: ast.Call, others: list[Value], work: Work) -> Tensor:
+    """What a function makes of a tensor and its other arguments, which must be the plain ones."""
+    bounds = name in BOUNDED and all(word.arg in ("min", "max") for word in call.keywords)
+    if (others and not bounds) or (call.keywords and not bounds):
+        raise Unsure(f"line {call.lineno}: `{name}` with these arguments is not understood")
+    if not all(isinstance(other, Number | Other) for other in others):
+        raise Unsure(f"line {call.lineno}: the bounds of `{name}` are not seen to be numbers")
+    if name in COPIES:
+        return given.made() if name == "clone" else given.made().but(sources=NOBODY)
+    if name in TESTS:
+        return given.made(BOOL).but(sources=NOBODY)
+    if name in TRUTH:
+        return given.single(BOOL if given.dtype == BOOL else ("truth", given.dtype)).but(sources=NOBODY)
+    if name in EXTREMES:
+        work.may_raise = work.may_raise or f"line {call.lineno}: `{name}` raises for a tensor without elements"
+        work.bent = True
+        return given.single(given.dtype)
+    work.floats[given.dtype] = None
+    work.bent |= name in BENT | FULL
+    if name in FULL or name == "sum":
+        work.full[given.dtype] = None
+    return given.single(given.dtype) if name in SUMS else given.made()

@@ -1,0 +1,241 @@
+"""What the prover of branches says about many small functions: the new code, or why there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+
+from codemods.catalog.breaks.select_without_branch import SelectWithoutBranch
+from codemods.model import Finding, Safety, Site
+from codemods.project import Project
+from codemods.rewrite.find import find
+from tests.cases import apply
+
+HEAD = "import torch\nimport torch.nn.functional as F\n\n\n"
+
+
+def findings(body: str, arguments: str = "x: torch.Tensor") -> tuple[list[Finding], str]:
+    text = f"{HEAD}def step({arguments}):\n{indent(dedent(body).strip(), '    ')}\n"
+    files = {"module.py": text.encode()}
+    result = find(Project(Path("none"), files, files), "module.py", [SelectWithoutBranch(symbols=("step",))])
+    assert not result.error
+    return list(result.findings), apply(files, [item for item in result.findings if item.is_fixable])[
+        "module.py"
+    ].decode()
+
+
+def rewritten(body: str, arguments: str = "x: torch.Tensor") -> str:
+    found, text = findings(body, arguments)
+    assert found
+    assert all(item.is_fixable for item in found), [item.left_alone for item in found]
+    return text
+
+
+def refused(body: str, arguments: str = "x: torch.Tensor") -> str:
+    found, _ = findings(body, arguments)
+    assert [item.is_fixable for item in found] == [False]
+    return found[0].left_alone
+
+
+CONDITIONS = {
+    "x.sum() > 0": "x.sum() > 0",
+    "not (x.sum() > 0)": "~(x.sum() > 0)",
+    "x.sum()": "x.sum().bool()",
+    "x.any()": "x.any().bool()",
+    "(x > 0).any()": "(x > 0).any()",
+    "torch.isnan(x).any() or torch.isinf(x).any()": "torch.isnan(x).any() | torch.isinf(x).any()",
+    "not torch.isfinite(x).all()": "~torch.isfinite(x).all()",
+    "x.sum().item() > 0": "x.sum() > 0",
+    "float(x.sum()) > 0.5": "x.sum() > 0.5",
+    "bool((x > 0).all())": "(x > 0).all()",
+    "(x > 0).all().item()": "(x > 0).all()",
+    "x.item() > 0": "(x > 0).reshape(())",
+    "(x.sum() > 1).item() == 1": "(x.sum() > 1) == 1",
+}
+
+
+@pytest.mark.parametrize("test", CONDITIONS)
+def test_a_condition_becomes_a_bool_without_dimensions(test: str) -> None:
+    body = f"if {test}:\n    return x * 2\nreturn x - 1"
+    assert f"return torch.where({CONDITIONS[test]}, x * 2, x - 1)" in rewritten(body)
+
+
+REFUSED_CONDITIONS = {
+    "x.sum().item() > 0.1": "double precision",
+    "x.sum().item() > 1000": "no small number",
+    "int(x.sum()) > 0": "cannot be told",
+    "0 < x.sum() < limit": "two ends",
+    "x.sum() > 0 and flag": "asked after the tensor",
+    "x[0].sum() > 0": "cannot be told",
+    "check(x).any()": "cannot be told",
+    "(total := x.sum()) > 0": "cannot be told",
+    "x.any() and x.max() > 3": "raises for a tensor without elements",
+    "x.sum() == None": "cannot be told",
+}
+
+
+@pytest.mark.parametrize("test", REFUSED_CONDITIONS)
+def test_a_condition_that_is_not_understood_is_left_alone(test: str) -> None:
+    body = f"if {test}:\n    return x * 2\nreturn x - 1"
+    assert REFUSED_CONDITIONS[test] in refused(body, "x: torch.Tensor, flag: bool")
+
+
+REFUSED_SIDES = {
+    "x.sum()": "shape",
+    "x.long()": "cannot be told",
+    "x.half()": "dtype",
+    "x[0]": "cannot be told",
+    "x.t()": "may raise",
+    "x.view(-1)": "may raise",
+    "x - x.max()": "raises",
+    "x + torch.rand_like(x)": "cannot be told",
+    "F.dropout(x)": "cannot be told",
+    "x.relu_()": "cannot be told",
+    "F.relu(x, inplace=True)": "not understood",
+    "x * x.max().item()": "cannot be told",
+    "torch.tensor(0.0)": "cannot be told",
+    "torch.zeros(3)": "cannot be told",
+    "torch.zeros_like(x, dtype=torch.int64)": "not understood",
+    "x @ x": "cannot be told",
+    "x if x is None else x": "cannot be told",
+    "[x][0]": "cannot be told",
+    "0": "Python value",
+    "None": "Python value",
+    "(x, x)": "cannot be told",
+    "x // 2": "cannot be told",
+    "x * (x > 0)": "calculates with torch.bool",
+    "foo(x)": "cannot be told",
+    "x.clamp(min=x)": "not seen to be numbers",
+}
+
+
+@pytest.mark.parametrize("side", REFUSED_SIDES)
+def test_a_side_that_is_not_proven_is_left_alone(side: str) -> None:
+    body = f"if x.mean() > 0:\n    y = {side}\nelse:\n    y = x * 2\nreturn y"
+    assert REFUSED_SIDES[side] in refused(body)
+
+
+STRAIGHT = [
+    "x * 2",
+    "x / 4",
+    "2 - x",
+    "-x",
+    "x.relu()",
+    "F.relu(x)",
+    "x.clamp(min=0)",
+    "torch.clamp(x, -1, 1)",
+    "x + x",
+]
+
+
+@pytest.mark.parametrize("side", STRAIGHT)
+def test_a_side_whose_gradient_is_a_constant_is_taken_as_it_is(side: str) -> None:
+    body = f"x = x.float()\nif x.mean() > 0:\n    y = {side}\nelse:\n    y = x * 3\nreturn y"
+    assert f"    y = torch.where(x.mean() > 0, {side}, x * 3)\n    return y" in rewritten(body)
+
+
+BENT = ["x.exp()", "torch.log(x)", "x.sqrt()", "x * x", "x / x", "1 / x", "x ** 2", "x.sigmoid()", "x / 0", "x.abs()"]
+
+
+@pytest.mark.parametrize("side", BENT)
+def test_a_side_whose_gradient_may_be_infinite_gets_safe_values(side: str) -> None:
+    body = f"if x.mean() > 0:\n    y = {side}\nelse:\n    y = x * 3\nreturn y"
+    safe = side.replace("x", "torch.where(taken, x, 1)").replace("etorch.where(taken, x, 1)p", "exp")
+    after = rewritten(body)
+    assert safe in after
+    assert f"y = {side}" in after, "eager code keeps the branch"
+
+
+def test_integers_take_the_old_branch() -> None:
+    after = rewritten("if x.sum() > 0:\n    x = x * 0.5\nreturn x + 1")
+    assert "is_compiling() and x.is_floating_point():" in after
+
+
+def test_what_autocast_takes_to_single_precision_must_be_single() -> None:
+    after = rewritten("if x.sum() > 0:\n    x = x.exp()\nreturn x + 1")
+    assert "is_compiling() and x.dtype == torch.float32:" in after
+
+
+def test_a_tensor_that_gets_no_gradient_on_one_side_gets_none() -> None:
+    after = rewritten("if x.sum() > 0:\n    y = x * 2\nelse:\n    y = torch.zeros_like(x)\nreturn y")
+    assert "and not torch.is_grad_enabled()" in after
+
+
+def test_a_gradient_does_not_flow_back_through_what_was_computed_before() -> None:
+    after = rewritten("l = torch.log(x)\nif (x > 0).all():\n    y = l * 2\nelse:\n    y = x * 3\nreturn y")
+    assert "and not torch.is_grad_enabled()" in after
+
+
+def test_tensors_that_may_not_fit_are_asked_for_their_shapes() -> None:
+    body = "if x.sum() > 0:\n    z = x + y\nelse:\n    z = x - y\nreturn z"
+    after = rewritten(body, "x: torch.Tensor, y: torch.Tensor")
+    assert all(f"x.{kind} == y.{kind}" in after for kind in ("shape", "dtype", "device"))
+
+
+def test_a_test_on_another_tensor_asks_for_its_device() -> None:
+    after = rewritten("if m.any():\n    x = x * 2\nreturn x + 1", "x: torch.Tensor, m: torch.Tensor")
+    assert "x.device == m.device" in after
+
+
+def test_what_may_be_none_must_be_a_tensor() -> None:
+    after = rewritten("if x.sum() > 0:\n    x = x * 2\nreturn x + 1", "x: torch.Tensor = None")
+    assert "isinstance(x, torch.Tensor)" in after
+
+
+KEPT = {
+    "if x.sum() > 0:\n    x = x * 2\nreturn x": Safety.UNSAFE,
+    "if x.sum() > 0:\n    x = x * 2\nreturn x + 1": Safety.SAFE,
+    "y = x.view(-1)\nif x.sum() > 0:\n    y = y * 2\nreturn y": Safety.UNSAFE,
+    "h = x * 2\nif x.sum() > 0:\n    h = h + 1\nreturn h": Safety.SAFE,
+    "h = x * 2\nif x.sum() > 0:\n    y = h + 1\nelse:\n    y = h\nreturn y, h": Safety.UNSAFE,
+    "h = x * 2\nkeep.append(h)\nif x.sum() > 0:\n    h = h + 1\nreturn h": Safety.UNSAFE,
+    "return x * 2 if x.sum() > 0 else x": Safety.UNSAFE,
+    "return (x * 2 if x.sum() > 0 else x) + 1": Safety.SAFE,
+}
+
+
+@pytest.mark.parametrize("body", KEPT)
+def test_a_tensor_that_others_hold_and_that_is_handed_on_makes_it_unsafe(body: str) -> None:
+    found, _ = findings(body, "x: torch.Tensor, keep: list")
+    assert [(item.is_fixable, item.safety) for item in found] == [(True, KEPT[body])]
+
+
+WRITTEN = [
+    "y = x\nif x.sum() > 0:\n    y = x * 2\ny.add_(1)\nreturn y",
+    "if x.sum() > 0:\n    x = x * 2\nx += 1\nreturn x",
+    "if x.sum() > 0:\n    x = x * 2\nx[0] = 1\nreturn x",
+    "if x.sum() > 0:\n    x = x * 2\ntorch.add(x, 1, out=x)\nreturn x",
+    "for _ in range(3):\n    x.mul_(2)\n    if x.sum() > 0:\n        x = x * 2\nreturn x + 1",
+    "if x.sum() > 0:\n    x += 1\nreturn x + 1",
+    "h = x * 2\nk = h\nif x.sum() > 0:\n    h += 1\nreturn h + k",
+    "h = x * 2\nk = h.view(-1)\nif x.sum() > 0:\n    h += 1\nreturn h.sum() + k.sum()",
+    "h = x.detach()\nif x.sum() > 0:\n    h += 1\nreturn h * 2",
+]
+
+
+@pytest.mark.parametrize("body", WRITTEN)
+def test_nothing_is_rewritten_where_a_write_in_place_would_show(body: str) -> None:
+    assert "written in place" in refused(body) or "writes into a tensor" in refused(body)
+
+
+def test_a_resize_in_place_makes_everything_unknown() -> None:
+    body = "a = x * 2\nb = x + 1\na.unsqueeze_(0)\nif x.sum() > 0:\n    y = a * 2\nelse:\n    y = b * 2\nreturn y"
+    assert "a.shape == b.shape" in rewritten(body)
+
+
+def test_what_a_loop_may_have_rebound_is_not_what_it_was() -> None:
+    branch = "    if x.sum() > 0:\n        y = a * 2\n    else:\n        y = x * 2\n"
+    body = f"a = x * 2\nfor _ in range(2):\n{branch}    a = y[0]\nreturn y"
+    assert "a.shape == x.shape" in rewritten(body)
+
+
+def test_the_observed_line_is_found_in_a_big_file() -> None:
+    filler = "".join(f"def filler_{number}(x):\n    return x + {number}\n\n\n" for number in range(400))
+    text = f"{HEAD}{filler}def step(x: torch.Tensor):\n    if x.sum() > 0:\n        x = x * 2\n    return x + 1\n"
+    codemod = SelectWithoutBranch()
+    codemod.sites = (Site("module.py", text.count("\n") - 2, "GB0170"),)
+    files = {"module.py": text.encode()}
+    found = find(Project(Path("none"), files, files), "module.py", [codemod]).findings
+    assert [item.is_fixable for item in found] == [True]
