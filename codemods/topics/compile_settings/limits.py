@@ -1,0 +1,45 @@
+"""Functions that were compiled so often that torch gave up."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.codemod import Codemod
+from codemods.model import Finding, Site
+from codemods.project import Project
+from codemods.topics.compile_settings.requests import Request, functions_at
+
+LIMIT = "GB0039"
+OTHERWISE = (
+    "by default, sizes that change are compiled once more and never again (torch 2.13), so something else changes; "
+    "the report names it. Where it is a size, torch._dynamo.mark_dynamic(x, 0) before the first call saves that one"
+)
+CAVEAT = "this helps if sizes are what changes; kernels for any size may be slower than those for one"
+
+
+def judge_limit(codemod: Codemod, project: Project, request: Request) -> Finding | None:
+    """What is compiled here was seen to reach the limit: with `dynamic=False` every new size is compiled anew."""
+    lines = [site.line for site in codemod.sites or () if site.id == LIMIT and is_entry(project, request, site)]
+    if not lines:
+        return None
+    message = f"the limit of recompiles was reached in line {lines[0]}"
+    value = dynamic_false(request)
+    if value is None:
+        return request.module.finding(codemod.name, request.asked.node, message, left_alone=OTHERWISE)
+    edit = request.module.replace(value, "None")
+    return request.module.finding(codemod.name, request.asked.node, message, edits=(edit,), caveat=CAVEAT)
+
+
+def is_entry(project: Project, request: Request, site: Site) -> bool:
+    """Whether a site is in the very function that the request compiles."""
+    inside = [function for _, function in functions_at(project, {(site.path, site.line)})]
+    return request.entry is not None and request.entry[1] in inside
+
+
+def dynamic_false(request: Request) -> ast.Constant | None:
+    """The `False` of `dynamic=False`, if the request passes that."""
+    for keyword in getattr(request.asked.settings, "keywords", []):
+        is_false = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
+        if keyword.arg == "dynamic" and is_false and isinstance(keyword.value, ast.Constant):
+            return keyword.value
+    return None

@@ -1,0 +1,151 @@
+"""What compile_setting's docstring claims of the settings at run time, and what it makes of an observed run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codemods import Project
+from codemods.catalog.breaks.compile_setting import CompileSetting
+from codemods.model import Finding, Site
+
+ROOT = Path(__file__).parents[2]
+CROP = """\
+import torch
+
+
+def crop(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+    y = x[: n.max().item()]
+    return torch.cat([y, x[x > 0]])
+
+
+fast = torch.compile(crop, dynamic=False)
+"""
+
+
+@pytest.fixture(scope="module")
+def tried() -> dict[str, Any]:
+    """Graphs, recompiles, breaks and errors of each form of each setting."""
+    command = [sys.executable, "-m", "tests.catalog.settings_tried"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+    answer: dict[str, Any] = json.loads(done.stdout)
+    if not answer["torch"].startswith("2.13"):
+        pytest.skip("measured on torch 2.13")
+    return answer
+
+
+@pytest.mark.parametrize(("function", "id_"), [("crop", "GB0124"), ("masked", "GB0036")])
+def test_both_forms_repair_the_break(tried: dict[str, Any], function: str, id_: str) -> None:
+    graphs, _, ids = tried[f"{function}: none"]
+    assert graphs > 1
+    assert ids == [id_]
+    for form in ("statement", "decorator", "decorator, another thread", "fullgraph"):
+        assert tried[f"{function}: {form}"] == [1, 0, []], form
+
+
+@pytest.mark.parametrize(("function", "id_"), [("crop", "GB0124"), ("masked", "GB0036")])
+def test_a_statement_is_not_seen_by_another_thread(tried: dict[str, Any], function: str, id_: str) -> None:
+    assert tried[f"{function}: statement, another thread"][2] == [id_]
+
+
+@pytest.mark.parametrize("function", ["crop", "masked"])
+def test_a_decorator_that_is_traced_itself_breaks_the_graph(tried: dict[str, Any], function: str) -> None:
+    assert "GB0142" in tried[f"{function}: decorator below"][2]
+    assert "GB0142" in tried[f"{function}: decorator, called compiled"][2]
+
+
+def test_a_setting_does_not_help_a_branch_or_floating_point_tolist(tried: dict[str, Any]) -> None:
+    assert tried["branch: decorator"][2] == ["GB0170"]
+    assert tried["floats: decorator"][2] == ["GB0109"]
+
+
+def test_a_setting_turns_some_breaks_into_errors(tried: dict[str, Any]) -> None:
+    assert tried["listed: decorator"][3] == "GuardOnDataDependentSymNode"
+    assert tried["repeated: decorator"][3] == "BackendCompilerFailed"
+    assert tried["viewed: decorator"][3] == "BackendCompilerFailed"
+
+
+def test_a_setting_has_loops_on_values_skipped(tried: dict[str, Any]) -> None:
+    assert "GB4841" in tried["loop: decorator"][2]
+    assert tried["in_a_loop: decorator"] == [0, 0, ["skipped"]]
+
+
+def test_sizes_that_change_reach_the_limit_only_where_dynamic_is_off(tried: dict[str, Any]) -> None:
+    assert tried["sizes: dynamic=None"] == [2, 1, []]
+    assert tried["sizes: dynamic=True"] == [1, 0, []]
+    assert tried["sizes: dynamic=False"] == [8, 8, ["GB0039"]]
+
+
+def test_a_message_that_is_put_off_loses_its_keywords(tried: dict[str, Any]) -> None:
+    assert tried["printed"] == "a"
+    assert tried["printed, put off"] == "a\n"
+
+
+def found(folder: Path, text: str, *sites: Site, **others: str) -> list[Finding]:
+    files = {"crop.py": text, **{f"{name}.py": other for name, other in others.items()}}
+    for path, written in files.items():
+        (folder / path).write_text(written)
+    project = Project(folder, sorted(files))
+    codemod = CompileSetting()
+    codemod.sites = sites or None
+    return [finding for path in files for finding in codemod.find(project.module(path), project)]
+
+
+def written(findings: list[Finding]) -> str:
+    return "".join(edit.new_text for finding in findings for edit in finding.edits)
+
+
+def test_without_a_report_everything_that_needs_a_setting_gets_one(tmp_path: Path) -> None:
+    text = written(found(tmp_path, CROP))
+    assert "capture_scalar_outputs = True" in text
+    assert "capture_dynamic_output_shape_ops = True" in text
+
+
+def test_with_a_report_only_what_broke_gets_its_setting(tmp_path: Path) -> None:
+    text = written(found(tmp_path, CROP, Site("crop.py", 6, "GB0036")))
+    assert "capture_dynamic_output_shape_ops = True" in text
+    assert "capture_scalar_outputs" not in text
+
+
+def test_a_report_about_other_lines_finds_nothing(tmp_path: Path) -> None:
+    assert found(tmp_path, CROP, Site("crop.py", 4, "GB0170")) == []
+
+
+def test_what_broke_out_of_sight_belongs_to_the_only_request(tmp_path: Path) -> None:
+    hidden = (
+        "import torch\n\n\ndef cut(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:\n    return x[: n.max().item()]\n"
+    )
+    text = "import torch\n\n\ndef make(functions):\n    return torch.compile(functions['cut'])\n"
+    findings = found(tmp_path, text, Site("hidden.py", 5, "GB0124"), hidden=hidden)
+    assert [finding.path for finding in findings] == ["crop.py"]
+    assert "capture_scalar_outputs = True" in written(findings)
+    two = found(tmp_path, f"{text}\n\nother = torch.compile(make)\n", Site("hidden.py", 5, "GB0124"), hidden=hidden)
+    assert two == []
+
+
+def test_a_limit_that_was_reached_with_dynamic_off_lets_torch_decide(tmp_path: Path) -> None:
+    findings = found(tmp_path, CROP, Site("crop.py", 4, "GB0039"))
+    assert [edit.new_text for finding in findings for edit in finding.edits] == ["None"]
+    assert "if sizes are what changes" in findings[0].caveat
+
+
+def test_a_limit_that_was_reached_otherwise_is_left_alone_with_advice(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, CROP.replace(", dynamic=False", ""), Site("crop.py", 4, "GB0039"))
+    assert not finding.is_fixable
+    assert "mark_dynamic" in finding.left_alone
+
+
+def test_no_finding_is_called_safe(tmp_path: Path) -> None:
+    assert all(finding.caveat for finding in found(tmp_path, CROP))
+
+
+def test_two_requests_of_one_block_share_one_setting(tmp_path: Path) -> None:
+    text = CROP.replace("fast = torch.compile(crop, dynamic=False)", "a = torch.compile(crop)\nb = torch.compile(crop)")
+    first, second = found(tmp_path, text)
+    assert first.edits == second.edits
