@@ -15,13 +15,18 @@ from codemods.codemod import Codemod
 from codemods.executors.model import executor_named
 from codemods.model import Finding, FullgraphError, Safety
 from codemods.project import Project
+from codemods.registry import all_codemods
 from codemods.rewrite.asking import FILE_LIMIT
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.scan import Stopped
-from codemods.rewrite.walk import Tree, plant_trees
+from codemods.rewrite.walk import Tree, find_root
 from codemods.run import Filter, Reviewer, Scanner, keep_all, leave_unwritable, scanner_for, writer_for
 from codemods.run import fix as fix_tree
+from codemods.ui.breaks.ends import ends_of
+from codemods.ui.breaks.fields import Copying, Field, fields_in_place, fields_into
+from codemods.ui.breaks.ground import Ground
+from codemods.ui.breaks.nearest import Nearest
 from codemods.ui.config import Config, choose_codemods, parse_options, read_config
 from codemods.ui.progress import ProgressBar
 from codemods.ui.report.model import STOPPED, Report, shown_path
@@ -55,6 +60,9 @@ class Request:
     executor: str = "local"
     file_limit: float = FILE_LIMIT
     observed: Path | None = None
+    into: Path | None = None
+    """The folder for copies of installed packages, which are rewritten there."""
+
     write_tests: str | None = None
     """The folder for tests; "" is the project's own, None is no tests."""
 
@@ -90,6 +98,8 @@ class Job:
     tree: Tree
     codemods: list[Codemod]
     scanner: Scanner
+    copying: Copying | None = None
+    """Where what is written goes, if that is not the tree itself."""
 
 
 class Chooser(Reviewer, Protocol):
@@ -139,7 +149,7 @@ def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | N
     if proof:
         from codemods.ui.proof import prover_for
 
-        prover = prover_for(proof, job.codemods, report.verdicts)
+        prover = prover_for(proof, job.codemods, report.verdicts, job.copying.folder if job.copying else None)
         settle = prover.settle
         report.keep_neutral = proof.keep_neutral
 
@@ -148,10 +158,11 @@ def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | N
         report.errors += [(shown_path(tree.root, path), "not writable") for path in barred]
         return results
 
-    journal = None if report.is_dry else Journal(job.tree.root)
-    look = job.scanner if report.is_dry else scanner
+    write = job.copying.write if job.copying else writer_for(Journal(job.tree.root))
+    write = writer_for(None) if report.is_dry else write
+    look = job.scanner if report.is_dry or job.copying else scanner
     has_applied = False
-    for done in fix_tree(job.tree, job.codemods, look, reviewer, writer_for(journal), settle):
+    for done in fix_tree(job.tree, job.codemods, look, reviewer, write, settle):
         report.add_round(job.tree, done, reviewer.why_left)
         report.notices += map(str, done.disagreements)
         has_applied = has_applied or bool(done.change.applied)
@@ -200,6 +211,8 @@ class AcceptAll:
 
 
 def show(report: Report, request: Request) -> int:
+    if report.ground and report.nearest:
+        report.ends = ends_of(report, report.ground, report.nearest.repairing)
     if report.observed:
         from codemods.ui.observed.join import join
 
@@ -249,25 +262,41 @@ def jobs_for(request: Request, report: Report) -> Iterator[Job]:
         from codemods.ui.observed.join import read_observed
 
         report.observed = read_observed(request.observed)
-    trees, wrong = plant_trees(request.paths or (Path(),))
-    report.errors += wrong
-    for tree in trees:
+        report.ground = Ground(report.observed)
+        report.nearest = Nearest(report.ground, names_of_repairs(loaded))
+    for field in fields_for(request, report):
         if not report.is_complete:
             return
         job = None
         with told(report):
-            job = job_for(request, report, tree, loaded)
+            job = job_for(request, report, field, loaded)
         if job:
             yield job
 
 
-def job_for(request: Request, report: Report, tree: Tree, loaded: Sequence[type[Codemod]]) -> Job:
+def names_of_repairs(loaded: Sequence[type[Codemod]]) -> set[str]:
+    return {kind.name for kind in (*all_codemods().values(), *loaded) if kind.repairs_breaks}
+
+
+def fields_for(request: Request, report: Report) -> list[Field]:
+    """The trees to look at; where a run was observed, it is known of each which lines broke."""
+    if request.into:
+        fields, wrong = fields_into(request.into, request.paths, report.ground)
+    else:
+        fields, wrong = fields_in_place(request.paths, report.ground)
+    report.errors += wrong
+    report.written_in = {one.tree.root: one.copying.folder for one in fields if one.copying}
+    return fields
+
+
+def job_for(request: Request, report: Report, field: Field, loaded: Sequence[type[Codemod]]) -> Job:
     """One project to look at. A run that was interrupted in it is finished or rolled back first."""
-    config = read_config(tree.root)
+    tree = field.tree
+    config = read_config(find_root(Path.cwd()) if field.copying else tree.root)
     exclude = (*config.exclude, *request.exclude)
     tree.leave_out(exclude)
     report.errors += [(shown_path(tree.root, path), reason) for path, reason in tree.errors]
-    if recovery := Journal(tree.root).recover():
+    if recovery := Journal(field.copying.folder if field.copying else tree.root).recover():
         tree.look_again(recovery.paths)
         report.notices.append(f"run {recovery.run} had been interrupted: {recovery.outcome}")
     tests = request.tests(tree.root)
@@ -277,8 +306,21 @@ def job_for(request: Request, report: Report, tree: Tree, loaded: Sequence[type[
         raise FullgraphError(f"{config.file}: {error}") from error
     if tests and not any(codemod.writes_tests for codemod in codemods):
         report.add_notice(no_codemod_writes_tests())
+    if field.sites_only:
+        codemods = [codemod for codemod in codemods if codemod.repairs_breaks]
+    if report.ground:
+        report.ground.leave_out(tree)
+        for codemod in codemods:
+            codemod.sites = report.ground.sites(tree.root) if codemod.repairs_breaks else None
     size = sum(tree.entries[path].size for path in tree.targets)
     progress = ProgressBar(len(tree.targets), size, request.quiet)
     wanted = Filter(request.symbols, request.lines)
     ask = executor_named(request.executor, request.jobs, request.file_limit).ask
-    return Job(tree, codemods, scanner_for(codemods, wanted, exclude, ask, not request.no_cache, progress))
+    scanner = scanner_for(codemods, wanted, exclude, ask, not request.no_cache, progress)
+    return Job(tree, codemods, nearest_in(report, scanner), field.copying)
+
+
+def nearest_in(report: Report, scanner: Scanner) -> Scanner:
+    """The scan, without findings that only lead to the line of another one's break."""
+    nearest = report.nearest
+    return (lambda tree: nearest.keep(scanner(tree), tree.root)) if nearest else scanner

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from codemods.ui.stage_line import StageLine
 from codemods.ui.terminal import use_color
 from codemods.ui.verdict.as_text import verdict_text
 from validate.judge import combined, exit_code
-from validate.model import Declared, Settings, Sides, ValidateError, Verdict
+from validate.model import Declared, Measurement, Settings, Sides, ValidateError, Verdict
 from validate.scenario import read_scenario
 
 
@@ -88,25 +89,53 @@ def declared_by(codemods: Sequence[Codemod], findings: Sequence[Finding]) -> lis
     return declared
 
 
-def prover_for(request: ProofRequest, codemods: Sequence[Codemod], verdicts: list[Verdict]) -> Prover:
-    """The step of `fix` between planning and writing; `verdicts` gets those that decided something."""
+def prover_for(
+    request: ProofRequest, codemods: Sequence[Codemod], verdicts: list[Verdict], copies: Path | None = None
+) -> Prover:
+    """The step of `fix` between planning and writing; `verdicts` gets those that decided something.
+
+    With `copies` it is packages that change: the scenario is of the project that we stand in, and sees what is in that
+    folder instead of what is installed.
+    """
 
     def prove_change(change: Change, project: Project) -> list[Verdict]:
-        sides = Sides(project.root, {**project.overlay, **change.before}, {**project.overlay, **change.after})
-        return prove_all(request, sides, declared_by(codemods, change.applied), [])
+        before, after = {**project.overlay, **change.before}, {**project.overlay, **change.after}
+        declared = declared_by(codemods, change.applied)
+        if copies is None:
+            return prove_all(request, Sides(project.root, before, after), declared, [])
+        sides = Sides(find_root(Path.cwd()), absolute(before, project.root), absolute(after, project.root))
+        return [seen_from(project.root, one) for one in prove_all(request, sides, declared, [], (str(copies),))]
 
     return Prover(prove_change, request.keep_neutral, verdicts)
 
 
+def absolute(files: Mapping[str, bytes | None], root: Path) -> dict[str, bytes | None]:
+    return {str(root / path): data for path, data in files.items()}
+
+
+def seen_from(root: Path, verdict: Verdict) -> Verdict:
+    """The verdict, with the lines that ran by paths below a root."""
+
+    def below(side: Measurement) -> Measurement:
+        return replace(side, ran={os.path.relpath(path, root): lines for path, lines in side.ran.items()})
+
+    return replace(verdict, before=below(verdict.before), after=below(verdict.after))
+
+
 def prove_all(
-    request: ProofRequest, sides: Sides, declared: Sequence[Declared], notices: Sequence[str]
+    request: ProofRequest,
+    sides: Sides,
+    declared: Sequence[Declared],
+    notices: Sequence[str],
+    imports: tuple[str, ...] = (),
 ) -> list[Verdict]:
-    """Every scenario on the two sides."""
+    """Every scenario on the two sides; `imports` are folders that it finds modules in before all others."""
     line = StageLine(request.quiet)
     changed = sides.paths()
     texts = ({path: side.get(path) for path in changed} for side in (sides.before, sides.after))
     diff = patch(*texts).decode(errors="replace")
-    scenarios = [read_scenario(text, sides.root) for text in request.scenarios]
+    read = [read_scenario(text, sides.root) for text in request.scenarios]
+    scenarios = [replace(scenario, imports=(*imports, *scenario.imports)) for scenario in read]
     proofs = [Proof(scenario, sides, request.settings, tuple(declared)) for scenario in scenarios]
     try:
         verdicts = executor_named(request.executor).prove(proofs, line)

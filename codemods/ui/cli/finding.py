@@ -38,6 +38,12 @@ def check(**given: Any) -> None:
 @click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Write without asking.")
 @click.option("--unsafe", is_flag=True, help="With --yes or --diff: include what may change behaviour.")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Rewrite installed packages too, in copies below DIR: PYTHONPATH=DIR uses them.",
+)
 @write_tests_option
 @click.option(
     "--prove", "scenarios", multiple=True, metavar="SCENARIO", help="Write only what this proves (repeatable)."
@@ -46,7 +52,11 @@ def check(**given: Any) -> None:
 @report_option("FILE.html")
 @click.pass_context
 def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: tuple[str, ...], **given: Any) -> None:
-    """Rewrite findings in PATHS: asks about each on a terminal, else prints the patch."""
+    """Rewrite findings in PATHS: asks about each on a terminal, else prints the patch.
+
+    With --observed, graph breaks are repaired on the lines that broke; --into DIR does so in installed packages too, in
+    copies, and without PATHS nothing else is rewritten. The environment's own files are never edited.
+    """
     from codemods.ui.commands import Request, fix
 
     if diff and yes:

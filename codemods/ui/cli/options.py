@@ -129,7 +129,7 @@ def finding_options(command: F) -> F:
         "--observed",
         type=click.Path(path_type=Path),
         metavar="REPORT.json",
-        help="What `fullgraph observe` saw: findings that really cost come first.",
+        help="What `fullgraph observe` saw: what really cost comes first, breaks are repaired where they were seen.",
     )(command)
     return looking_options(command)
 

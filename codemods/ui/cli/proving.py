@@ -91,19 +91,25 @@ def capture(target: str, command: tuple[str, ...], calls: int) -> None:
 
 
 @click.command(epilog="Exit code: the program's own; 127 if it could not be started.")
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.json", help="Default: .fullgraph/observed.json.")
+@click.option("--scenario", default="", metavar="SCENARIO", help="Compile the cases of this instead of a command.")
 @click.option("--html", "page", type=click.Path(path_type=Path), metavar="PAGE.html", help="Write a page, too.")
 @click.option("--python", default="", metavar="PATH", help="The interpreter to run the command with.")
 @color_option
-def observe(command: tuple[str, ...], out: Path | None, page: Path | None, python: str, color: str) -> None:
+def observe(
+    command: tuple[str, ...], out: Path | None, scenario: str, page: Path | None, python: str, color: str
+) -> None:
     """Run COMMAND once, as it is, and report every compiled entry in it.
 
-    Calls by phase, inputs, graphs, breaks, recompiles, compile time, and host reads by line.
+    Calls by phase, inputs, graphs, breaks, recompiles, compile time, and host reads by line. Of a scenario, as
+    `fullgraph prove` takes it: graphs and breaks.
     """
     from codemods.ui.observed.command import observe
 
-    sys.exit(observe(command, out, page, python, color))
+    if bool(command) == bool(scenario):
+        raise click.UsageError("give a command behind --, or --scenario SCENARIO")
+    sys.exit(observe(command, out, page, python, color, scenario))
 
 
 @click.group()

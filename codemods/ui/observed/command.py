@@ -27,19 +27,34 @@ DEFAULT = Path(".fullgraph") / "observed.json"
 PYTHONS = ("python", "python3")
 
 
-def observe(command: Sequence[str], out: Path | None, page: Path | None, python: str, color: str) -> int:
+def observe(
+    command: Sequence[str], out: Path | None, page: Path | None, python: str, color: str, scenario: str = ""
+) -> int:
     """Run the command; its own exit code. The program's output is left alone, ours goes to standard error."""
     root = find_root(Path.cwd())
     check_folders(out, page)
     if out is None:
         make_folder(root / DEFAULT.parent)
     try:
-        observed = run_and_watch(words_of(command, python, root), root, (out or root / DEFAULT).absolute())
+        file = (out or root / DEFAULT).absolute()
+        observed = (
+            compile_cases(scenario, root, python, file)
+            if scenario
+            else run_and_watch(words_of(command, python, root), root, file)
+        )
     except ValidateError as error:
         click.echo(f"fullgraph: {error}", err=True)
         return NOT_STARTED
     show(observed, page, color)
     return 128 - observed.exit_code if observed.exit_code < 0 else observed.exit_code
+
+
+def compile_cases(scenario: str, root: Path, python: str, file: Path) -> Observed:
+    from validate.model import Settings
+    from validate.observe_scenario import observe_scenario
+    from validate.scenario import read_scenario
+
+    return observe_scenario(read_scenario(scenario, root), root, Settings(python=python), file)
 
 
 def words_of(command: Sequence[str], python: str, root: Path) -> list[str]:

@@ -32,6 +32,10 @@ GUARDS = [
 """How a guard names what it is about."""
 
 
+Names = Mapping[tuple[Path, str], str]
+"""By the root and path of a file, the name that the report has for it, where that is not the path."""
+
+
 @dataclass(frozen=True)
 class Observation:
     """What was seen of one finding."""
@@ -86,6 +90,8 @@ class Place:
     line: int
     text: str
     cost: float = field(compare=False)
+    is_break: bool = False
+    """Breaks are told of elsewhere, each with its end."""
 
     def as_json(self) -> dict[str, Any]:
         return {"file": self.file, "line": self.line, "text": self.text}
@@ -103,13 +109,16 @@ def read_observed(file: Path) -> dict[str, Any]:
 
 def join(report: Report, observed: Mapping[str, Any], is_all: bool) -> None:
     """Sort the report's findings by what they cost, and add what nobody has found. `is_all`: all codemods looked."""
-    roots = {line.root for line in report.lines} or {Path.cwd()}
-    if observed["files"] and not any(is_of(root, observed) for root in roots):
+    roots = {line.root for line in report.lines} - report.written_in.keys() or {Path.cwd()}
+    if observed["files"] and not report.written_in and not any(is_of(root, observed) for root in roots):
         report.add_notice("the observed program ran none of these files: the report is of another project, or moved")
         return
     texts = Texts(report.before)
-    report.lines = sort_lines(report.lines, observed, texts)
-    report.unexplained = sorted(unexplained(report.lines, observed), key=lambda one: (-one.cost, one.file, one.line))
+    names = report.ground.by_spot() if report.ground else {}
+    report.lines = sort_lines(report.lines, observed, texts, names)
+    report.unexplained = sorted(
+        unexplained(report.lines, observed, names), key=lambda one: (-one.cost, one.file, one.line)
+    )
     report.unexplained_title = "observed, and no codemod knows it" if is_all else "observed, and no finding is about it"
     stale = (name for name in observed["files"] if any(is_stale(root, name, observed, texts) for root in roots))
     for name in sorted(stale):
@@ -129,8 +138,10 @@ def sort_findings(findings: Sequence[Finding], root: Path, observed: Mapping[str
     return [line.finding for line in sort_lines(lines, observed, Texts({}))]
 
 
-def sort_lines(lines: Iterable[Line], observed: Mapping[str, Any], texts: Texts) -> list[Line]:
-    joined = [replace(line, observed=observe_line(line, observed, texts)) for line in lines]
+def sort_lines(
+    lines: Iterable[Line], observed: Mapping[str, Any], texts: Texts, names: Names | None = None
+) -> list[Line]:
+    joined = [replace(line, observed=observe_line(line, observed, texts, name_of(line, names))) for line in lines]
     return sorted(joined, key=order_of)
 
 
@@ -142,7 +153,12 @@ def order_of(line: Line) -> tuple[int, float]:
     return {NOT_RUN: 3, UNKNOWN: 2, RAN: 1}[seen.status] if not seen.cost else 0, -seen.cost
 
 
-def observe_line(line: Line, observed: Mapping[str, Any], texts: Texts) -> Observation:
+def name_of(line: Line, names: Names | None) -> str:
+    """The name that the report has for a finding's file."""
+    return (names or {}).get((line.root, line.finding.path), line.finding.path)
+
+
+def observe_line(line: Line, observed: Mapping[str, Any], texts: Texts, path: str) -> Observation:
     finding = line.finding
     first, last = finding.line, max(finding.last_line, finding.line)
     file = line.root / finding.path
@@ -150,10 +166,10 @@ def observe_line(line: Line, observed: Mapping[str, Any], texts: Texts) -> Obser
     names = set(NAME.findall(texts.lines(file, first, last)))
 
     def is_here(one: Mapping[str, Any]) -> bool:
-        return bool(one["file"] == finding.path and first <= one["line"] <= last)
+        return bool(one["file"] == path and first <= one["line"] <= last)
 
     def is_around(one: Mapping[str, Any]) -> bool:
-        return one["file"] == finding.path and own is not None and own[0] <= one["line"] <= own[1]
+        return one["file"] == path and own is not None and own[0] <= one["line"] <= own[1]
 
     breaks = [(one, entry) for entry in observed["entries"] for one in entry["breaks"] if is_here(one)]
     again = [one for entry in observed["entries"] for one in entry["recompiles"] if is_around(one)]
@@ -161,12 +177,12 @@ def observe_line(line: Line, observed: Mapping[str, Any], texts: Texts) -> Obser
     reads = sum(one["count"] for one in observed["reads"] if is_here(one))
     compiled = [entry for entry in observed["entries"] if any(map(is_here, entry["compiled_at"]))]
     seen = Observation(
-        status=status_of(finding.path, own, observed),
+        status=status_of(path, own, observed),
         reads=reads,
         breaks=tuple(one for one, _ in breaks),
         recompiles=tuple(recompiles),
         entries=(*compiled, *(one for one in observed["entries"] if one not in compiled and is_around(one))),
-        is_stale=is_stale(line.root, finding.path, observed, texts),
+        is_stale=is_stale(line.root, path, observed, texts),
         cost=cost_of(reads, breaks, [*recompiles, *(one for entry in compiled for one in entry["recompiles"])]),
     )
     return replace(seen, status=RAN) if seen.cost or any(entry["calls"] for entry in seen.entries) else seen
@@ -195,6 +211,8 @@ def cost_of(reads: int, breaks: Iterable[tuple[Any, Any]], recompiles: Iterable[
 def status_of(path: str, own: Span | None, observed: Mapping[str, Any]) -> str:
     """A file that was never imported did not run; of a function it must be known."""
     file = observed["files"].get(path)
+    if path in observed["others"]:
+        return RAN
     if file is None:
         return NOT_RUN if observed["files"] else UNKNOWN
     if own is None:
@@ -204,16 +222,16 @@ def status_of(path: str, own: Span | None, observed: Mapping[str, Any]) -> str:
     return NOT_RUN if file.get("is_all") else UNKNOWN
 
 
-def unexplained(lines: Sequence[Line], observed: Mapping[str, Any]) -> Iterator[Place]:
+def unexplained(lines: Sequence[Line], observed: Mapping[str, Any], names: Names | None = None) -> Iterator[Place]:
     """Breaks, recompiles and reads on lines that are no finding's."""
-    known = {(line.finding.path, number) for line in lines for number in lines_of(line)}
+    known = {(name_of(line, names), number) for line in lines for number in lines_of(line)}
     explained = {id(one) for line in lines if line.observed for one in line.observed.recompiles}
     for entry in observed["entries"]:
         for one in entry["breaks"]:
             if (one["file"], one["line"]) not in known:
                 named = f" ({one['id']})" if one["id"] else ""
                 text = f"{count(one['count'], 'break')}{named}: {one['reason'].partition(': ')[0]}"
-                yield Place(one["file"], one["line"], text, cost_of(0, [(one, entry)], []))
+                yield Place(one["file"], one["line"], text, cost_of(0, [(one, entry)], []), is_break=True)
         for one in entry["recompiles"]:
             if id(one) not in explained:
                 text = f"{one['function']} was compiled again {count(one['count'], 'time')}: {one['guard']}"
@@ -226,8 +244,9 @@ def unexplained(lines: Sequence[Line], observed: Mapping[str, Any]) -> Iterator[
 
 def unexplained_text(report: Report, color: bool) -> str:
     """The section below the findings: the dearest places, and how many more there are."""
-    told = [f"  {place_of(one.as_json())}: {one.text}" for one in report.unexplained[:MOST]]
-    more = len(report.unexplained) - MOST
+    places = [one for one in report.unexplained if not one.is_break]
+    told = [f"  {place_of(one.as_json())}: {one.text}" for one in places[:MOST]]
+    more = len(places) - MOST
     told += [f"  ... and {more} more; --format json has all"] if more > 0 else []
     return "\n".join([paint(f"{report.unexplained_title}:", color, bold=True), *told])
 

@@ -34,6 +34,7 @@ def as_json(report: Report) -> dict[str, Any]:
         ],
         "patch": report.patch.decode(errors="replace"),
         **({"observed": [one.as_json() for one in report.unexplained]} if report.observed else {}),
+        **({"breaks": [end.as_json() for end in report.ends]} if report.observed else {}),
         **({"proofs": proofs_as_json(report)} if report.verdicts else {}),
     }
 

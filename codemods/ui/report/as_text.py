@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,12 @@ def render(report: Report, *, quiet: bool, color: bool) -> None:
     else:
         for line in worth_telling(report):
             click.echo("\n".join(line_text(line, quiet, color)))
-    if report.unexplained:
+    if report.ends:
+        from codemods.ui.breaks.ends import ends_text
+
+        title, *told = ends_text(report.ends, report.is_dry)
+        click.echo("\n".join([paint(title, color, bold=True), *told]), err=report.is_dry)
+    if any(not one.is_break for one in report.unexplained):
         from codemods.ui.observed.join import unexplained_text
 
         click.echo(unexplained_text(report, color), err=report.is_dry)
@@ -100,6 +106,8 @@ def written_runs(report: Report) -> Iterator[str]:
             f"Run {run}: {count(findings, 'finding')} written in {count(files, 'file')}{new}; "
             f"{undo_command(root, run)} takes {'it' if findings == 1 else 'them'} back."
         )
+    for folder in sorted({root for root, *_ in report.runs} & {*report.written_in.values()}):
+        yield f"The installed files are as they were; PYTHONPATH={shlex.quote(str(folder))} uses the copies."
 
 
 def undo_command(root: Path, run: int) -> str:

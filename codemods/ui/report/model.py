@@ -19,6 +19,9 @@ from validate.judge import combined, exit_code
 from validate.model import Verdict
 
 if TYPE_CHECKING:
+    from codemods.ui.breaks.ends import End
+    from codemods.ui.breaks.ground import Ground
+    from codemods.ui.breaks.nearest import Nearest
     from codemods.ui.observed.join import Observation, Place
 
 
@@ -38,7 +41,7 @@ class Line:
 STOPPED = 130
 """The exit code after Ctrl-C, as shells have it."""
 
-FOUND, FIXED, LEFT = "found", "fixed", "left"
+FOUND, FIXED, LEFT, REPAIRED = "found", "fixed", "left", "repaired"
 DECLINED, NOT_ASKED = "declined", "not asked about"
 
 
@@ -65,6 +68,14 @@ class Report:
     observed: Mapping[str, Any] | None = None
     """The report of an observed run, as `--observed` names it."""
 
+    ground: Ground | None = None
+    nearest: Nearest | None = None
+    ends: list[End] = field(default_factory=list)
+    """How each observed break ended."""
+
+    written_in: dict[Path, Path] = field(default_factory=dict)
+    """By the root of a tree, the folder that holds what is written instead, where that is another."""
+
     unexplained: list[Place] = field(default_factory=list)
     unexplained_title: str = ""
 
@@ -77,7 +88,7 @@ class Report:
         if self.verdicts and (code := exit_code(combined(self.verdicts), self.keep_neutral)):
             return code
         is_open = any(line.outcome != FIXED for line in self.lines) or bool(self.is_dry and self.patch)
-        return 1 if is_open else 0
+        return 1 if is_open or any(end.outcome != REPAIRED for end in self.ends) else 0
 
     @property
     def patch_base(self) -> Path:
@@ -115,7 +126,8 @@ class Report:
         change = done.change
         if done.run:
             new = done.run.created
-            self.runs.append((tree.root, done.run.number, len(change.applied), len(change.after), new))
+            root = self.written_in.get(tree.root, tree.root)
+            self.runs.append((root, done.run.number, len(change.applied), len(change.after), new))
         self.before = {**{tree.root / path: raw for path, raw in change.before.items()}, **self.before}
         self.after |= {tree.root / path: raw for path, raw in change.after.items()}
         if any(line.root == tree.root for line in self.lines):
