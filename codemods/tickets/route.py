@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from codemods.codemod import Codemod
+from codemods.model import Finding
+from codemods.registry import codemod_named
 from codemods.tickets.model import Ticket
 from codemods.tickets.places.model import Located
 from codemods.tickets.routes.comparing import compare, names_another, writes_the_fix
@@ -24,8 +27,8 @@ def route(ticket: Ticket, located: Located, catalogue: Catalogue, *, even_settle
         return Routed(
             why=f"resolved: {ticket.why_resolved}" if ticket.is_resolved else f"rejected by {rejecting(ticket)}"
         )
-    wording = wording_of(ticket, catalogue.kinds)
     fired = fired_at(catalogue, located)
+    wording = wording_of(ticket, worth_a_word(catalogue.kinds, fired))
     fitting = [each for each in fired if fits(each, wording, catalogue, ticket)] or named_anew(
         ticket, located, catalogue, wording
     )
@@ -42,11 +45,27 @@ def route(ticket: Ticket, located: Located, catalogue: Catalogue, *, even_settle
     )
 
 
+def worth_a_word(kinds: Mapping[str, type[Codemod]], fired: Sequence[Fired]) -> dict[str, type[Codemod]]:
+    """The codemods whose words are weighed: those that repair breaks share theirs with many, and count if they fire."""
+    names = {each.finding.codemod for each in fired}
+    return {name: kind for name, kind in kinds.items() if name in names or not kind.repairs_breaks}
+
+
 def also_there(routed: Routed, fired: Sequence[Fired], wording: Wording) -> list[str]:
-    """The other codemods that fire at the place and that the ticket speaks of as well."""
-    names = {each.finding.codemod for each in fired if each.rank == 0} - {routed.codemod}
+    """The other codemods that fire at the place and that the ticket speaks of as well.
+
+    One that repairs a break inside the lines that are rewritten anyway is another remedy for the same complaint.
+    """
+    beside = [each.finding for each in fired if each.rank == 0 and not is_inside(each.finding, routed.findings)]
+    names = {finding.codemod for finding in beside} - {routed.codemod}
     spoken = sorted(name for name in names if wording.of(name).complaint)
     return [f"{ALSO}{', '.join(spoken)}"] if spoken else []
+
+
+def is_inside(finding: Finding, rewritten: Sequence[Finding]) -> bool:
+    edits = [edit for one in rewritten for edit in one.edits if edit.path == finding.path]
+    is_touched = any(edit.span.overlaps(finding.span) for edit in edits)
+    return is_touched and codemod_named(finding.codemod).repairs_breaks
 
 
 def rejecting(ticket: Ticket) -> str:

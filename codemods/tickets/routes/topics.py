@@ -148,11 +148,34 @@ TOPICS: dict[str, Topic] = {
         r"\bmark|outside|ignor|hide|skip",
         COMPILED,
     ),
+    "check_without_branch": Topic(
+        r"\braises?\b|\bassert|\bvalidat|\bchecks?\b|\bexception|ValueError|sanity",
+        rf"{BREAKING}|{WAITING}|data[ -]dependent",
+        r"_assert_async|torch\._check|is_compiling|\bassert|\bguard|\bmov|outside|keep|inside the graph|"
+        r"without (?:a )?branch",
+        COMPILED,
+    ),
     "isolate_telemetry": Topic(
         TELEMETRY,
         BREAKING,
         r"compiler\.disable|\bmov|extract|isolat|function|helper|behind|outside|separat|\bpull|\bout\b|"
         r"does not (?:look|see)|hide|factor",
+        COMPILED,
+    ),
+    "keep_scalars_in_graph": Topic(
+        r"\.item\b|\bitem\(\)|\bnonzero\b|\bmask|boolean index|\bscalars?\b|data-dependent|dynamic shape",
+        BREAKING,
+        r"torch\.where|\bdetach|as (?:a )?tensors?\b|0-d|fixed shape|static shape|mask(?:ed_fill|ing)|"
+        r"stay\w* (?:on|in)|keep\w* .{0,30}(?:tensor|graph)|without (?:\.item|reading)|"
+        r"python (?:list|ints?|values?|numbers?)",
+        COMPILED,
+    ),
+    "log_without_break": Topic(
+        r"\blog(?:s|ged|ger|ging)?\b|\bprint|\bwarn|message|warnings\.warn|\w+_once\b",
+        BREAKING,
+        r"\bkeep|\bkept|operator|custom[_ ]op|without (?:a |the )?(?:graph )?break|once|trace time|"
+        r"assume_constant_result|reorder|defer|behind|after the graph|\bmov|\bgraph[- ](?:safe|friendly)|"
+        r"traceable|remov|ignor",
         COMPILED,
     ),
     "use_public_compiler_api": Topic(
@@ -188,6 +211,14 @@ TOPICS: dict[str, Topic] = {
         r"\bclon|\bcop(?:y|ies|ied)\b|mark_step|boundary|wrapper|one place|before (?:it is|they are) (?:kept|"
         r"stored)|detach",
     ),
+    "compile_setting": Topic(
+        r"capture_\w+|config|setting|\.item\b|item\(\)|nonzero|\bmask|masked_select|\bunique\b|dynamic shape|"
+        r"data-dependent|scalar|\bsizes?\b",
+        BREAKING,
+        r"capture_(?:scalar_outputs|dynamic_output_shape_ops)|reorderable_logging|_dynamo\.config|mark_dynamic|"
+        r"\bsettings?\b|\bconfig",
+        COMPILED,
+    ),
     "count_compiled_calls": Topic(
         r"compil|torch\.compile|\bphases?\b|callable|\bnet\b",
         r"\bcount(?:s|ed|ing|ers?)?\b|how (?:often|many|frequent)|call (?:numbers|statistics)|instrument|not know|"
@@ -202,6 +233,12 @@ TOPICS: dict[str, Topic] = {
         r"\bflags?\b|\b(?:a|off|kill|the) switch|switch\w* (?:\w+ )?off|\bgates?\b|\benv(?:ironment)?\b|config|"
         r"toggle|fall ?back|(?:en|dis)abled?|option",
         r"\balways\b|disabl",
+    ),
+    "select_without_branch": Topic(
+        r"\bif\b|\bbranch|condition|ternary|control[ -]flow|data[ -]dependent|torch\.where|torch\.cond",
+        rf"{BREAKING}|data[ -]dependent|control[ -]flow|\bbranch",
+        r"torch\.(?:where|cond)|\bwhere\(|\bselect|branch(?:less|-free)|without (?:a |the )?branch|\bmask",
+        r"\bbranch|\bif\b",
     ),
     "move_import_to_top": Topic(
         r"\bimport(?:s|ed|ing)?\b",
