@@ -1,0 +1,105 @@
+"""The exam of one program: rewritten, run before and after, plain and compiled, with its graphs counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codemods import Codemod
+from tests.breaks.comparing import compare_compiled, compare_plain
+from tests.breaks.programs import PLAIN, Program, opened
+from tests.breaks.recording import Record, record_program
+from tests.breaks.rewriting import Rewritten, rewrite
+from validate.worker.graphs import counting, dynamo
+from validate.worker.recording.record import silenced
+
+CHECKS = "check_without_branch"
+"""The codemod whose checks raise a RuntimeError from inside a graph."""
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """How often a program breaks, and the graphs that were captured. Without a graph, no breaks mean nothing."""
+
+    breaks: int
+    graphs: int
+    places: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.breaks and self.graphs > 0
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a program. `own`: what torch.compile does to it without any rewrite, which decides nothing."""
+
+    after: Program
+    rewritten: Rewritten
+    differences: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    before_graphs: Graphs | None = None
+    after_graphs: Graphs | None = None
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.rewritten.by)
+
+
+def examine(
+    program: Program, codemods: Sequence[Codemod], folder: Path, *, unsafe: bool = False, backend: str = "eager"
+) -> Result:
+    """A program that no codemod changes is not run: it does what it did."""
+    rewritten = rewrite(program.files, codemods, unsafe=unsafe)
+    after = program.with_files(rewritten.files)
+    if not rewritten.by:
+        return Result(after, rewritten)
+    return compare_sides(program, after, rewritten, folder, backend)
+
+
+def compare_sides(program: Program, after: Program, rewritten: Rewritten, folder: Path, backend: str) -> Result:
+    """Both texts, plain and compiled. What compiling alone changes, in the same way, is torch's own affair."""
+    plain = record_program(program, folder, PLAIN)
+    differences = compare_plain(plain, record_program(after, folder, PLAIN))
+    compiled, graphs = record_compiled(after, folder, backend)
+    found = compare_compiled(plain, compiled, backend, checks=CHECKS in rewritten.by)
+    compiled_before, graphs_before = record_compiled(program, folder, backend)
+    known = set(compare_compiled(plain, compiled_before, backend))
+    differences += [f"compiled: {told}" for told in found if told not in known]
+    if graphs.breaks > graphs_before.breaks:
+        differences.append(f"breaks: {graphs_before.breaks} > {graphs.breaks}: {'; '.join(graphs.places)}")
+    return Result(after, rewritten, tuple(differences), tuple(sorted(known)), graphs_before, graphs)
+
+
+def glance(program: Program, codemods: Sequence[Codemod], folder: Path) -> Result:
+    """The same exam in half the time: the compiled side before is run only where it can make a difference."""
+    rewritten = rewrite(program.files, codemods)
+    after = program.with_files(rewritten.files)
+    if not rewritten.by:
+        return Result(after, rewritten)
+    plain = record_program(program, folder, PLAIN)
+    same = not compare_plain(plain, record_program(after, folder, PLAIN))
+    compiled, graphs = record_compiled(after, folder, "eager")
+    if same and not graphs.breaks and not compare_compiled(plain, compiled, checks=CHECKS in rewritten.by):
+        return Result(after, rewritten, after_graphs=graphs)
+    return compare_sides(program, after, rewritten, folder, "eager")
+
+
+def record_compiled(program: Program, folder: Path, backend: str) -> tuple[list[Record], Graphs]:
+    with counting.watching(times_guards=False) as seen:
+        records = record_program(program, folder, backend)
+    places = tuple(f"line {one.line}: {one.id} {one.reason}" for one in seen.breaks)
+    return records, Graphs(sum(one.frames for one in seen.breaks), len(seen.graphs), places)
+
+
+def refusals(program: Program, folder: Path) -> list[str]:
+    """What torch says where a break is an error. What the program raises itself is no refusal."""
+    found = []
+    with dynamo.forbid_breaks(), silenced(), opened(program, folder, "eager") as subject:
+        for case in subject.cases:
+            try:
+                subject.call(*case.args, **case.kwargs)
+            except Exception as error:
+                found += [f"{case.name}: {error}"] if dynamo.is_refusal(error) else []
+    return found
