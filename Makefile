@@ -1,11 +1,12 @@
 # Every target sets up what it needs: a fresh clone needs Python 3.11+, make and a package index.
 PYTHON ?= python3
 DEVICE ?= cpu
+PROGRAMS ?= 10000
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench measure docs pictures wheel clean
+.PHONY: demo test lint bench bench-models fuzz measure docs pictures wheel clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,6 +29,12 @@ test: lint  ## everything
 bench: $(STAMP)  ## fullgraph against ruff, ast-grep, torchfix and LibCST's runner on the installed torch
 	$(BIN)/python scripts/bench.py
 	$(BIN)/python scripts/bench_editor.py
+
+fuzz: $(STAMP)  ## made-up programs, rewritten, run and compared; goes on where it was stopped; PROGRAMS=500 for fewer
+	$(BIN)/python scripts/fuzz.py $(PROGRAMS)
+
+bench-models: $(STAMP)  ## seven models of Hugging Face's before and after fullgraph, in environments of their own
+	$(BIN)/python scripts/bench_models.py
 
 measure: $(STAMP)  ## prove the fixtures on the installed torch, and store what `fullgraph explain` shows of it
 	$(BIN)/python scripts/measure.py
