@@ -46,9 +46,9 @@ def route(ticket: Ticket, located: Located, catalogue: Catalogue, *, even_settle
 
 
 def worth_a_word(kinds: Mapping[str, type[Codemod]], fired: Sequence[Fired]) -> dict[str, type[Codemod]]:
-    """The codemods whose words are weighed: those that repair breaks share theirs with many, and count if they fire."""
-    names = {each.finding.codemod for each in fired}
-    return {name: kind for name, kind in kinds.items() if name in names or not kind.repairs_breaks}
+    """The codemods whose words are weighed: those that repair breaks share theirs with many, and count if one fires."""
+    is_break = any(kinds[each.finding.codemod].repairs_breaks for each in fired)
+    return {name: kind for name, kind in kinds.items() if is_break or not kind.repairs_breaks}
 
 
 def also_there(routed: Routed, fired: Sequence[Fired], wording: Wording) -> list[str]:

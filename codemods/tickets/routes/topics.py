@@ -269,11 +269,15 @@ ELSEWHERE = (
 )
 """What a ticket that speaks of it anywhere is about, unless it proposes what the codemod does."""
 
+IN_ONE_GRAPH = r"without (?:a |the |any )?(?:graph[ -])?break|(?:in|inside|part of) the graph"
+
 OTHER_REMEDIES: dict[str, str] = {
     "allocate_on_device": r"\bpin(?:ned|_memory)?\b",
     "batch_host_reads": r"\bdim=|\baxis\b",
     "cache_loop_queries": r"\blru_cache\b|\bfunctools\.cache\b",
+    "disable_compile": IN_ONE_GRAPH,
     "hoist_invariant_construction": r"learn(?:able|ed)|trainable|nn\.Parameter|requires_grad",
+    "isolate_telemetry": IN_ONE_GRAPH,
     "sample_timer_sync": r"\block\b|\bthread",
     "warn_on_device_migration": r"\bobs(?:ervation)?s?\.to\(|\binputs? to\b",
 }
