@@ -18,6 +18,7 @@ from codemods.topics.scalars.factors import read_numbers
 from codemods.topics.scalars.guard import is_shut_out
 from codemods.topics.scalars.index_loops import index_loops
 from codemods.topics.scalars.masks import reduced_masks
+from codemods.topics.scalars.quotients import size_quotients
 from codemods.topics.scalars.repair import Look, Repair
 from codemods.topics.scalars.scatters import scattered
 from codemods.topics.scalars.screen import CANDIDATE, candidate_offsets, settings_of
@@ -29,6 +30,7 @@ ASKED_SINCE = (2, 3)
 SEARCHES = {
     read_numbers: "capture_scalar_outputs",
     size_loops: "",
+    size_quotients: "capture_scalar_outputs",
     reduced_masks: "capture_dynamic_output_shape_ops",
     scattered: "capture_dynamic_output_shape_ops",
     index_loops: "",
@@ -45,6 +47,7 @@ class KeepScalarsInGraph(Codemod):
     - counts: `(x > 0).sum().item()` as a divisor or a factor
     - `x[i.item()]` that is used up at once: `x[i.reshape(1)][0]`
     - `torch.tensor(x.shape)[0].item()`, `int(torch.tensor(n))`, `torch.tensor([a, b]).max().item()`: the Python number
+    - `x.view(torch.div(x.size(0), n, rounding_mode="floor"), n)`: `x.size(0) // n`
     - a loop over a tensor of sizes that was made from a list which is still there, in the function or in its caller:
       compiled code gets the list
     - `x[mask].sum()`, `mean`, `any`, `all`: `torch.where(mask, x, 0).sum()` and the like
@@ -74,6 +77,7 @@ class KeepScalarsInGraph(Codemod):
     - masked writes of which the gradient could be NaN where nothing is picked: products of two tensors, roots
     - loops over positions in which a round carries something, or does more than one write
     - positions and picked elements that are used themselves
+    - quotients of what is not seen to be a size or a whole number
     - branches and assertions: other codemods take the number out there
     - a number that decides branches in other functions
     - projects that have set `capture_scalar_outputs` or `capture_dynamic_output_shape_ops`

@@ -8,6 +8,7 @@ from codemods.module import Function, Module
 from codemods.syntax.assignments import own_nodes
 from codemods.topics.scalars.index_loops import positions_of
 from codemods.topics.scalars.masks import MASKS, REDUCTIONS
+from codemods.topics.scalars.quotients import rounding
 from codemods.topics.scalars.reads import CONVERSIONS
 from codemods.topics.scalars.size_loops import looped, uses_sizes
 from codemods.topics.scalars.variables import value_of
@@ -33,12 +34,14 @@ def looks_like_one(module: Module, node: ast.AST) -> bool:
 
 
 def is_read(module: Module, call: ast.Call) -> bool:
-    """`t.item()`, `float(x.mean())`, `m.nonzero()`, `torch.where(m)`."""
+    """`t.item()`, `float(x.mean())`, `m.nonzero()`, `torch.where(m)`, `torch.div(a, b, rounding_mode="floor")`."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name in ("item", "nonzero"):
         return True
     if name == "where":
         return len(call.args) == 1 and not call.keywords
+    if name in ("div", "floor_divide"):
+        return bool(rounding(module, call))
     return name in CONVERSIONS and len(call.args) == 1 and isinstance(call.args[0], (ast.Call, ast.Subscript))
 
 

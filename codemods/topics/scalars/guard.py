@@ -12,6 +12,7 @@ from codemods.module import Module
 from codemods.syntax.compiled import IS_COMPILING
 
 GUARD = "torch.compiler.is_compiling"
+WIDTH = 110
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Return, ast.Expr)
 Swap = tuple[ast.AST | Span, str]
 """A part of a statement, and what stands there in compiled code."""
@@ -27,8 +28,7 @@ def guarded(
     module: Module, statement: ast.stmt, swaps: Sequence[Swap], conditions: Sequence[str] = ()
 ) -> tuple[Edit, ...]:
     """`if is_compiling() and conditions:` the statement with its parts swapped, `else:` the statement as it is."""
-    swapped = swapped_text(module, statement, swaps)
-    return branched(module, statement, [swapped], conditions)
+    return branched(module, statement, swapped_lines(module, statement, swaps), conditions)
 
 
 def branched(
@@ -42,7 +42,7 @@ def branched(
     new = "".join(f"{indent}{unit}{line}\n" for line in compiled)
     shifted = re.sub(r"\n(?=[^\n])", f"\n{unit}", old)
     text = f"if {test}:\n{new}{indent}else:\n{indent}{unit}{shifted}"
-    if any(len(line) > 120 for line in text.split("\n")) and max(map(len, old.split("\n"))) <= 110:
+    if any(len(line) > 120 for line in text.split("\n")) and max(map(len, old.split("\n"))) <= WIDTH:
         text = f"if {wrapped(asks, conditions, indent, unit)}:\n{new}{indent}else:\n{indent}{unit}{shifted}"
     return (*imports, module.replace(span, text))
 
@@ -69,8 +69,8 @@ def text_alone(module: Module, statement: ast.stmt) -> tuple[str, Span]:
     return text, span
 
 
-def swapped_text(module: Module, statement: ast.stmt, swaps: Sequence[Swap]) -> str:
-    """A statement with some of its parts replaced, on one line."""
+def swapped_lines(module: Module, statement: ast.stmt, swaps: Sequence[Swap]) -> list[str]:
+    """A statement with some of its parts replaced: on one line, or where that is too long in the lines that it has."""
     span = module.span(statement)
     text = module.text[span.start : span.end]
     if re.search(r"#[^\r\n]*[\r\n]", text):
@@ -78,9 +78,13 @@ def swapped_text(module: Module, statement: ast.stmt, swaps: Sequence[Swap]) -> 
     spans = [(where if isinstance(where, Span) else module.span(where), new) for where, new in swaps]
     for part, new in sorted(spans, reverse=True, key=lambda item: item[0].start):
         text = text[: part.start - span.start] + new + text[part.end - span.start :]
-    lines = [line.strip() for line in re.split(r"\r\n|\r|\n", text)]
-    joined = " ".join(lines)
-    return re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", joined)) if len(lines) > 1 else joined
+    lines = re.split(r"\r\n|\r|\n", text)
+    if len(lines) == 1:
+        return lines
+    joined = " ".join(line.strip() for line in lines)
+    short = re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", joined))
+    indent = module.indent(statement)
+    return [short] if len(indent) + len(short) < WIDTH else [line.removeprefix(indent) for line in lines]
 
 
 def is_shut_out(module: Module, node: ast.AST) -> bool:
