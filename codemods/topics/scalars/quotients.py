@@ -18,8 +18,8 @@ GROWING = (ast.Add, ast.Mult, ast.FloorDiv)
 def size_quotients(look: Look) -> Iterator[Repair]:
     """Every quotient of sizes that is used as a size: Python divides these without a tensor."""
     for call in look.module.nodes(ast.Call):
-        if rounding(look.module, call) and look.holds(call) and is_size(look.module, call):
-            yield judge(look, call)
+        if rounding(look.module, call) and look.holds(call) and (shaped := shaped_by(look.module, call)):
+            yield judge(look, call, shaped)
 
 
 def rounding(module: Module, call: ast.Call) -> str:
@@ -34,22 +34,23 @@ def rounding(module: Module, call: ast.Call) -> str:
     return found if found in ("floor", "trunc") else ""
 
 
-def is_size(module: Module, call: ast.Call) -> bool:
-    """Whether a value is an argument of what shapes a tensor."""
+def shaped_by(module: Module, call: ast.Call) -> ast.Call | None:
+    """The call that shapes a tensor by a value: there the graph breaks."""
     parent = module.parent(call)
-    is_given = isinstance(parent, ast.Call) and call in parent.args and isinstance(parent.func, ast.Attribute)
-    return is_given and isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") in SHAPING
+    if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Attribute) or call not in parent.args:
+        return None
+    return parent if parent.func.attr in SHAPING else None
 
 
-def judge(look: Look, call: ast.Call) -> Repair:
+def judge(look: Look, call: ast.Call, shaped: ast.Call) -> Repair:
     message = f"{ast.unparse(call)} makes a tensor of sizes, and reading it as a size breaks the graph"
     above, below = call.args
     if not all(is_whole(one) for one in call.args):
         reason = f"{look.where(call)}: not everything that is divided is seen to be a size or a whole number"
-        return Repair(call, message, left_alone=f"{reason}; {SETTING}")
+        return Repair(shaped, message, left_alone=f"{reason}; {SETTING}")
     text = f"{bracketed(look, above)} // {bracketed(look, below)}"
     # Never in eager code: whoever traces with torch.jit keeps the size open by dividing tensors.
-    return Repair(call, message, form=Form(call, text, tuple(tests_of(look, call))), remedy=SETTING)
+    return Repair(shaped, message, form=Form(call, text, tuple(tests_of(look, call))), remedy=SETTING)
 
 
 def is_whole(node: ast.expr) -> bool:
