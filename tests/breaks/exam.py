@@ -25,7 +25,7 @@ RAISED = "GB0088"
 class Graphs:
     """How often a program breaks, and the graphs that were captured. Without a graph, no breaks mean nothing.
 
-    A place breaks once for each way that leads to it, and a guard makes two ways of one: `places` are told apart by line.
+    A place breaks once for each way that leads to it, and a guard makes two ways of one: `places` are those by line.
     """
 
     breaks: int
@@ -65,32 +65,45 @@ def examine(
 
 
 def compare_sides(program: Program, after: Program, rewritten: Rewritten, folder: Path, backend: str) -> Result:
-    """Both texts, plain and compiled. What compiling alone changes, in the same way, is torch's own affair."""
-    plain = record_program(program, folder, PLAIN)
-    differences = compare_plain(plain, record_program(after, folder, PLAIN))
-    compiled, graphs = record_compiled(after, folder, backend)
-    found = compare_compiled(plain, compiled, backend, checks=CHECKS in rewritten.by)
-    compiled_before, graphs_before = record_compiled(program, folder, backend)
-    known = set(compare_compiled(plain, compiled_before, backend))
-    differences += [f"compiled: {told}" for told in found if told not in known]
-    if len(graphs.places) > len(graphs_before.places):
-        told = f"{len(graphs_before.places)} > {len(graphs.places)}: {'; '.join(graphs.places)}"
-        differences.append(f"places that break: {told}")
-    return Result(after, rewritten, tuple(differences), tuple(sorted(known)), graphs_before, graphs)
+    """Both texts, plain and compiled."""
+    return judge(program, Runs(program, after, folder, backend), rewritten, folder)
+
+
+class Runs:
+    """The runs that every exam needs: both texts plain, and the new one compiled."""
+
+    def __init__(self, program: Program, after: Program, folder: Path, backend: str) -> None:
+        self.after, self.backend = after, backend
+        self.plain = record_program(program, folder, PLAIN)
+        self.differences = compare_plain(self.plain, record_program(after, folder, PLAIN))
+        self.compiled, self.graphs = record_compiled(after, folder, backend)
+
+    def found(self, rewritten: Rewritten) -> list[str]:
+        """What compiled code does otherwise."""
+        return compare_compiled(self.plain, self.compiled, self.backend, checks=CHECKS in rewritten.by)
+
+
+def judge(program: Program, runs: Runs, rewritten: Rewritten, folder: Path) -> Result:
+    """With the old text compiled, too: what compiling alone changes, in the same way, is torch's own affair."""
+    compiled, before = record_compiled(program, folder, runs.backend)
+    known = set(compare_compiled(runs.plain, compiled, runs.backend))
+    told = [f"compiled: {one}" for one in runs.found(rewritten) if one not in known]
+    if len(runs.graphs.places) > len(before.places):
+        places = f"{len(before.places)} > {len(runs.graphs.places)}: {'; '.join(runs.graphs.places)}"
+        told.append(f"breaks: {places}")
+    return Result(runs.after, rewritten, (*runs.differences, *told), tuple(sorted(known)), before, runs.graphs)
 
 
 def glance(program: Program, codemods: Sequence[Codemod], folder: Path) -> Result:
-    """The same exam in half the time: the compiled side before is run only where it can make a difference."""
+    """The same exam in less time: the old text is compiled only where that can make a difference."""
     rewritten = rewrite(program.files, codemods)
     after = program.with_files(rewritten.files)
     if not rewritten.by:
         return Result(after, rewritten)
-    plain = record_program(program, folder, PLAIN)
-    same = not compare_plain(plain, record_program(after, folder, PLAIN))
-    compiled, graphs = record_compiled(after, folder, "eager")
-    if same and not graphs.breaks and not compare_compiled(plain, compiled, checks=CHECKS in rewritten.by):
-        return Result(after, rewritten, after_graphs=graphs)
-    return compare_sides(program, after, rewritten, folder, "eager")
+    runs = Runs(program, after, folder, "eager")
+    if runs.differences or runs.graphs.breaks or runs.found(rewritten):
+        return judge(program, runs, rewritten, folder)
+    return Result(after, rewritten, after_graphs=runs.graphs)
 
 
 def record_compiled(program: Program, folder: Path, backend: str) -> tuple[list[Record], Graphs]:
