@@ -47,7 +47,7 @@ class KeepScalarsInGraph(Codemod):
     - counts: `(x > 0).sum().item()` as a divisor or a factor
     - `x[i.item()]` that is used up at once: `x[i.reshape(1)][0]`
     - `torch.tensor(x.shape)[0].item()`, `int(torch.tensor(n))`, `torch.tensor([a, b]).max().item()`: the Python number
-    - `x.view(torch.div(x.size(0), n, rounding_mode="floor"), n)`: `x.size(0) // n`
+    - `x.view(torch.div(x.size(0), n, rounding_mode="floor"), n)`: `x.size(0) // n`, also through variables
     - a loop over a tensor of sizes that was made from a list which is still there, in the function or in its caller:
       compiled code gets the list
     - `x[mask].sum()`, `mean`, `any`, `all`: `torch.where(mask, x, 0).sum()` and the like

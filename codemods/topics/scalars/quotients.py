@@ -1,25 +1,37 @@
-"""`torch.div` of sizes: what torch divides as tensors is a tensor, and as a size it is read from one."""
+"""`torch.div` of sizes: what torch divides is a tensor, and as a size it is read from one."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
+from codemods.codemod import Unsure
 from codemods.module import Module
 from codemods.topics.scalars.asked import is_tensor_tests
 from codemods.topics.scalars.repair import SETTING, Form, Look, Repair
+from codemods.topics.scalars.variables import loads, only_binding
 
 DIVISIONS = ("torch.div", "torch.floor_divide")
-SHAPING = {"view", "reshape", "expand", "new_zeros", "new_ones", "new_empty", "repeat", "unflatten"}
+SHAPING = {"view", "reshape", "expand", "new_zeros", "new_ones", "new_empty", "repeat", "unflatten", "as_strided"}
+SIZES = ("size", "shape")
 GROWING = (ast.Add, ast.Mult, ast.FloorDiv)
 """Of what is not negative they make nothing negative."""
 
+COUNTING = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
+DEEP = 4
+
 
 def size_quotients(look: Look) -> Iterator[Repair]:
-    """Every quotient of sizes that is used as a size: Python divides these without a tensor."""
+    """Every quotient of sizes that is used as a size and as nothing else: Python divides these without a tensor."""
     for call in look.module.nodes(ast.Call):
-        if rounding(look.module, call) and look.holds(call) and (shaped := shaped_by(look.module, call)):
-            yield judge(look, call, shaped)
+        if not rounding(look.module, call) or not look.holds(call):
+            continue
+        try:
+            shaped = shaped_by(look.module, call)
+        except Unsure:
+            continue
+        form = form_of(look, call)
+        yield from (judge(look, call, one, form) for one in dict.fromkeys(shaped))
 
 
 def rounding(module: Module, call: ast.Call) -> str:
@@ -34,23 +46,64 @@ def rounding(module: Module, call: ast.Call) -> str:
     return found if found in ("floor", "trunc") else ""
 
 
-def shaped_by(module: Module, call: ast.Call) -> ast.Call | None:
-    """The call that shapes a tensor by a value: there the graph breaks."""
-    parent = module.parent(call)
-    if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Attribute) or call not in parent.args:
-        return None
-    return parent if parent.func.attr in SHAPING else None
+# Where it goes
 
 
-def judge(look: Look, call: ast.Call, shaped: ast.Call) -> Repair:
-    message = f"{ast.unparse(call)} makes a tensor of sizes, and reading it as a size breaks the graph"
+def shaped_by(module: Module, node: ast.expr, depth: int = 0) -> list[ast.Call]:
+    """The calls that a value gives its sizes to: there the graph breaks. Unsure where it goes anywhere else."""
+    parent = module.parent(node)
+    if depth > DEEP:
+        raise Unsure("")
+    if isinstance(parent, (ast.Tuple, ast.List, ast.Starred)) or (isinstance(parent, ast.BinOp) and is_counted(parent)):
+        return shaped_by(module, parent, depth)
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name) and len(parent.targets) == 1:
+        return shaped_through(module, parent.targets[0], depth + 1)
+    call = module.parent(parent) if isinstance(parent, ast.keyword) and parent.arg in SIZES else parent
+    is_shaping = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in SHAPING
+    if not is_shaping or not isinstance(call, ast.Call) or node is call.func:
+        raise Unsure("")
+    return [call]
+
+
+def shaped_through(module: Module, name: ast.Name, depth: int) -> list[ast.Call]:
+    mentions = loads(module, name)
+    if only_binding(module, name) is None or not mentions:
+        raise Unsure("")
+    return [call for mention in mentions for call in shaped_by(module, mention, depth)]
+
+
+def is_counted(operation: ast.BinOp) -> bool:
+    """Whether two values make a number as they would make a tensor without dimensions."""
+    return isinstance(operation.op, COUNTING) and all(is_number(side) for side in (operation.left, operation.right))
+
+
+def is_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return is_counted(node)
+    is_whole_one = isinstance(node, ast.Constant) and type(node.value) is int
+    return is_whole_one or isinstance(node, (ast.Name, ast.Call)) or sized(node) is not None
+
+
+# What stands there instead
+
+
+def form_of(look: Look, call: ast.Call) -> Form | None:
     above, below = call.args
-    if not all(is_whole(one) for one in call.args):
-        reason = f"{look.where(call)}: not everything that is divided is seen to be a size or a whole number"
-        return Repair(shaped, message, left_alone=f"{reason}; {SETTING}")
+    if not (is_whole(above) and is_whole(below)):
+        return None
     text = f"{bracketed(look, above)} // {bracketed(look, below)}"
+    if isinstance(look.module.parent(call), ast.BinOp):
+        text = f"({text})"
     # Never in eager code: whoever traces with torch.jit keeps the size open by dividing tensors.
-    return Repair(shaped, message, form=Form(call, text, tuple(tests_of(look, call))), remedy=SETTING)
+    return Form(call, text, tuple(tests_of(look, call)))
+
+
+def judge(look: Look, call: ast.Call, shaped: ast.Call, form: Form | None) -> Repair:
+    message = f"{ast.unparse(call)} makes a tensor of sizes, and reading it as a size breaks the graph"
+    if form is not None:
+        return Repair(shaped, message, form=form, remedy=SETTING)
+    reason = f"{look.where(call)}: not everything that is divided is seen to be a size or a whole number"
+    return Repair(shaped, message, left_alone=f"{reason}; {SETTING}")
 
 
 def is_whole(node: ast.expr) -> bool:

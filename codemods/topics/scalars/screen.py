@@ -11,7 +11,7 @@ CANDIDATE = re.compile(
     rb"\.item\(\)|\b(?:float|int|bool)\([^()\n]{0,60}[(\[]|\bnonzero\(|\bwhere\([^,()\n]+\)|"
     rb"\]\.(?:sum|mean|any|all|max|min|amax|amin|numel|std|var|median|prod|norm)\(|"
     rb"\[(\w+)\][ \t]*(?:=[^=\n][^\n]*\[\1\]|[-+*/]=)|\[\w+ ?[<>!=]=? ?-?\w+\]|"
-    rb"\b(?:div|floor_divide)\(\s*\w+\.(?:size\(|shape\[)|"
+    rb"\bdiv\([^=\n]+\brounding_mode|\bfloor_divide\(|"
     rb"\bfor\s[\w ,]*\(?\w+, *\w+\)?\s+in\s+(?:enumerate\(\w+\)|\w+)\s*:"
 )
 SETTINGS = re.compile(rb"\b(capture_scalar_outputs|capture_dynamic_output_shape_ops)[\"']?\s*[:=]\s*True")

@@ -17,7 +17,8 @@ def settled(look: Look, repairs: Iterable[Repair]) -> Iterator[Repair]:
     statements: dict[ast.stmt, list[Form]] = {}
     for repair in found:
         if repair.form is not None:
-            statements.setdefault(look.module.statement(repair.form.part), []).append(repair.form)
+            forms = statements.setdefault(look.module.statement(repair.form.part), [])
+            forms += [repair.form] if repair.form not in forms else []  # one number may shape several tensors
     for repair in found:
         if repair.form is None:
             yield repair
