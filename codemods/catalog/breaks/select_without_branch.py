@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Unsure
-from codemods.model import Finding
+from codemods.model import Finding, Span
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.topics.branches.choices import read_choice
@@ -88,17 +88,27 @@ class SelectWithoutBranch(Codemod):
         for branch in branches(module):
             found.setdefault(branch.function, []).append(branch)
         for traced in traced_functions(self, module, project, among=found):
-            for branch in found[traced.function]:
-                if traced.admits(branch.node.test):
-                    yield self.judge(module, project, traced, branch)
+            yield from self.judge_all(module, project, traced, found[traced.function])
 
-    def judge(self, module: Module, project: Project, traced: Traced, branch: Branch) -> Finding:
+    def judge_all(self, module: Module, project: Project, traced: Traced, every: list[Branch]) -> Iterator[Finding]:
+        """A branch that another one's new lines do already has no finding of its own."""
+        covered: list[Span] = []
+        for branch in sorted(every, key=lambda one: module.span(one.node).start):
+            start = module.span(branch.node).start
+            if traced.admits(branch.node.test) and not any(span.start <= start < span.end for span in covered):
+                finding, span = self.judge(module, project, traced, branch)
+                covered += [span] if span else []
+                yield finding
+
+    def judge(
+        self, module: Module, project: Project, traced: Traced, branch: Branch
+    ) -> tuple[Finding, Span | None]:
         message = f"`if` on the value of a tensor breaks the graph; {traced.because}"
         try:
             written = rewritten(module, branch, project.root)
         except Unsure as unsure:
-            return module.finding(self.name, branch.node, message, left_alone=f"{module.path}: {unsure}")
-        return module.finding(
+            return module.finding(self.name, branch.node, message, left_alone=f"{module.path}: {unsure}"), None
+        finding = module.finding(
             self.name,
             branch.node,
             f"{message}; {written.form} selects in the graph",
@@ -106,6 +116,7 @@ class SelectWithoutBranch(Codemod):
             caveat=written.caveat,
             notes=written.notes,
         )
+        return finding, written.covers
 
 
 def rewritten(module: Module, branch: Branch, root: Path) -> Written:

@@ -22,6 +22,9 @@ BENT = {"sigmoid", "tanh", "sin", "cos", "gelu", "silu", "abs", "absolute", "sqr
 FULL = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "rsqrt", "reciprocal"}
 """As the bent ones; autocast may compute them in float32, so that they keep no other dtype for sure."""
 
+WHOLE = "torch.int64"
+"""What the sum of a bool tensor is."""
+
 COPIES = {"clone", "zeros_like", "ones_like"}
 TESTS = {"isinf", "isnan", "isfinite"}
 TRUTH = {"any", "all"}
@@ -89,4 +92,4 @@ def applied(name: str, given: Tensor, call: ast.Call, others: list[Value], work:
     work.bent |= name in BENT | FULL
     if name in FULL or name == "sum":
         work.full[given.dtype] = None
-    return given.single(given.dtype) if name in SUMS else given.made()
+    return given.single(WHOLE if given.dtype == BOOL else given.dtype) if name in SUMS else given.made()

@@ -101,9 +101,23 @@ def pass_by(reader: Reader, statement: ast.stmt) -> None:
         if isinstance(target, ast.Name) and not any(isinstance(node, ast.NamedExpr) for node in ast.walk(statement)):
             assign(reader, target.id, statement.value)
             return
+        if isinstance(target, ast.Tuple) and (found := side_by_side(target, statement.value)):
+            for name, value in found:
+                assign(reader, name, value)
+            return
     if isinstance(statement, ast.If):
         note(reader, statement.test)
     forget(reader, [statement])
+
+
+def side_by_side(target: ast.Tuple, value: ast.expr) -> list[tuple[str, ast.expr]]:
+    """The names and values of `a, b = x, y`, where no value speaks of these names; else nothing."""
+    names = [item.id for item in target.elts if isinstance(item, ast.Name)]
+    mentioned = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    odd = any(isinstance(node, ast.NamedExpr | ast.Starred) for node in ast.walk(value))
+    if odd or not isinstance(value, ast.Tuple) or not len(names) == len(target.elts) == len(value.elts):
+        return []
+    return [] if mentioned & set(names) or len(set(names)) < len(names) else list(zip(names, value.elts, strict=True))
 
 
 def note(reader: Reader, test: ast.expr) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from codemods.model import Unsure
-from codemods.topics.branches.arms import RESULT, Arm
+from codemods.topics.branches.arms import Arm, is_result
 from codemods.topics.branches.choices import Choice
 from codemods.topics.branches.values import BOOL, Tensor, Unknown, Value, Work, bases, dense
 
@@ -63,7 +63,7 @@ class Proof:
             raise Unsure(f"line {self.choice.node.lineno}: `{name}` may not be bound where one side leaves it alone")
         node = step.value if step else self.choice.node
         if not isinstance(found, Tensor | Unknown):
-            what = "the result" if name == RESULT else f"`{name}`"
+            what = "the result" if is_result(name) else f"`{name}`"
             raise Unsure(f"line {node.lineno}: {what} is a Python value on one side, not a tensor")
         return self.choice.reader.settled(found, node, work)
 
@@ -126,7 +126,8 @@ class Proof:
         """Where none are recorded, what a side keeps as it is may still require some; what is computed does not."""
         for name in self.choice.targets:
             for arm, value in zip(self.choice.arms, self.values[name], strict=True):
-                step = arm.step(name)
+                last = arm.step(name)
+                step = last and arm.origin(last)
                 if step is None:
                     self.ask(f"not {name}.requires_grad")
                 elif isinstance(step.value, ast.Name | ast.Attribute) and not step.sign:
