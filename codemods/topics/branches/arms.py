@@ -10,7 +10,7 @@ from codemods.model import Unsure
 from codemods.topics.branches.operations import FACTS
 from codemods.topics.branches.path import bound_in, named
 from codemods.topics.branches.reading import Reader, is_dotted
-from codemods.topics.branches.values import Tensor, Unknown, Value, Work
+from codemods.topics.branches.values import BOOL, Tensor, Unknown, Value, Work
 
 RESULT = "return"
 """Stands for the name of what a function returns; with a space and a number for one of several results."""
@@ -224,9 +224,10 @@ def is_source(before: Reader, arm: Arm, own: set[str], node: ast.AST) -> bool:
         value = before.read(node, Work())
     except Unsure:
         return False
-    if isinstance(value, Tensor):
-        return bool(value.sources)
-    return isinstance(value, Unknown) and value.key in before.tensors | arm.work.tensors.keys()
+    if isinstance(value, Unknown) and before.is_settled(value, arm.work):
+        value = before.settled(value, node, Work())
+    is_mask = isinstance(value, Tensor) and (value.dtype == BOOL or value.dtype in arm.work.bools)
+    return isinstance(value, Tensor) and bool(value.sources) and not is_mask
 
 
 def is_method(reader: Reader, node: ast.Attribute) -> bool:

@@ -32,7 +32,12 @@ SUMS = {"sum", "mean"}
 EXTREMES = {"max", "min", "amax", "amin"}
 """They raise for a tensor without elements."""
 
-REDUCTIONS = TRUTH | SUMS | EXTREMES
+NORMS = {"norm"}
+FILLS = {"masked_fill"}
+HALF_MAX = 65504
+"""What every floating dtype that is calculated with can hold."""
+
+REDUCTIONS = TRUTH | SUMS | EXTREMES | NORMS
 FACTS = {"dtype", "device", "shape", "ndim", "is_cuda", "requires_grad", "is_sparse"}
 COUNTS = {"numel", "nelement", "dim", "ndimension", "size", "is_floating_point"}
 VIEWS = {
@@ -51,7 +56,8 @@ VIEWS = {
 """They may return the memory of what they are given."""
 
 CASTS = {"float": "torch.float32", "double": "torch.float64", "half": "torch.float16", "bfloat16": "torch.bfloat16"}
-BOTH = (STRAIGHT | BOUNDED | BENT | FULL | TESTS | REDUCTIONS | {"clone"}) - {"relu6", "leaky_relu", "gelu", "silu"}
+BOTH = STRAIGHT | BOUNDED | BENT | FULL | TESTS | REDUCTIONS | FILLS | {"clone"}
+BOTH -= {"relu6", "leaky_relu", "gelu", "silu"}
 FUNCTIONALS = {"relu", "relu6", "leaky_relu", "gelu", "silu", "sigmoid", "tanh"}
 TENSORS_ONLY = {"relu", "sigmoid", "isnan", "isinf", "isfinite", "detach", "clamp", "neg", "abs", "unsqueeze", "float"}
 """Methods that arrays of numpy do not have, nor numbers; of these some suffice."""
@@ -73,6 +79,8 @@ def plain_name(dotted: str) -> str:
 
 def applied(name: str, given: Tensor, call: ast.Call, others: list[Value], work: Work) -> Tensor:
     """What a function makes of a tensor and its other arguments, which must be the plain ones."""
+    if name in FILLS:
+        return fill(given, call, others, work)
     bounds = name in BOUNDED and all(word.arg in ("min", "max") for word in call.keywords)
     if (others and not bounds) or (call.keywords and not bounds):
         raise Unsure(f"line {call.lineno}: `{name}` with these arguments is not understood")
@@ -85,11 +93,33 @@ def applied(name: str, given: Tensor, call: ast.Call, others: list[Value], work:
     if name in TRUTH:
         return given.single(BOOL if given.dtype == BOOL else ("truth", given.dtype)).but(sources=NOBODY)
     if name in EXTREMES:
-        work.may_raise = work.may_raise or f"line {call.lineno}: `{name}` raises for a tensor without elements"
+        work.filled[given.shape] = work.real[given.dtype] = None
         work.bent = True
         return given.single(given.dtype)
     work.floats[given.dtype] = None
-    work.bent |= name in BENT | FULL
-    if name in FULL or name == "sum":
+    work.bent |= name in BENT | FULL | NORMS
+    if name in FULL | NORMS or name == "sum":
         work.full[given.dtype] = None
+    if name in NORMS:
+        return given.single(given.dtype)
     return given.single(WHOLE if given.dtype == BOOL else given.dtype) if name in SUMS else given.made()
+
+
+def fill(given: Tensor, call: ast.Call, others: list[Value], work: Work) -> Tensor:
+    """`x.masked_fill(mask, number)`: a mask of the same shape, and a number that the dtype holds."""
+    mask, number = others if len(others) == 2 and not call.keywords else (None, None)
+    if not isinstance(mask, Tensor) or not isinstance(number, Number):
+        raise Unsure(f"line {call.lineno}: `masked_fill` with these arguments is not understood")
+    value = number.value
+    is_small = value is not None and (abs(value) <= HALF_MAX or abs(value) == float("inf"))
+    if not is_small and number.within != given.dtype:
+        if value is None or not abs(value) < 1e38:
+            raise Unsure(f"line {call.lineno}: whether the dtype can hold what `masked_fill` fills in cannot be told")
+        work.full[given.dtype] = None
+    work.floats[given.dtype] = None
+    if mask.dtype != BOOL:
+        work.bools[mask.dtype] = None
+    for kind in ("shape", "device"):
+        if getattr(mask, kind) != getattr(given, kind):
+            work.same[kind, getattr(given, kind), getattr(mask, kind)] = None
+    return given.made()

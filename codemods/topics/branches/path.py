@@ -13,7 +13,7 @@ from codemods.syntax.tensors.tables import TENSOR_NAMES
 from codemods.topics.branches.facts import learn
 from codemods.topics.branches.operations import RESIZES
 from codemods.topics.branches.reading import Reader
-from codemods.topics.branches.values import Tensor, Unknown, Work
+from codemods.topics.branches.values import Number, Tensor, Unknown, Work
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
@@ -31,6 +31,8 @@ def reader_at(module: Module, function: Function, place: ast.stmt) -> Reader:
         raise Unsure(f"line {function.lineno}: `{sorted(inner)[0]}` is shared with other functions")
     around = [place, *module.ancestors(place)]
     follow(reader, function.body, around[: around.index(function)])
+    spelled = {key for key, (_, needed) in reader.derived.items() if all(map(reader.spell, needed))}
+    reader.derived = {key: found for key, found in reader.derived.items() if key in spelled}
     switches = {"enable_grad", "set_grad_enabled"}
     reader.no_grad &= not any(getattr(node, "attr", "") in switches for node in ast.walk(function))
     return reader
@@ -69,6 +71,7 @@ def enter(reader: Reader, statement: ast.stmt, around: list[ast.AST]) -> None:
     """Go into a statement that holds the place."""
     if isinstance(statement, LOOPS):
         forget(reader, [statement])
+        count_rounds(reader, statement)
         follow(reader, statement.body if holds(statement.body, around) else statement.orelse, around)
     elif isinstance(statement, ast.If):
         note(reader, statement.test)
@@ -83,6 +86,17 @@ def enter(reader: Reader, statement: ast.stmt, around: list[ast.AST]) -> None:
         follow(reader, statement.body, around)
     else:
         raise Unsure(f"line {statement.lineno}: it stands in a `{type(statement).__name__.lower()}` statement")
+
+
+def count_rounds(reader: Reader, loop: ast.stmt) -> None:
+    """What a loop over written numbers or a range counts with is a number, if nothing else is bound to its name."""
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
+        return
+    numbers = loop.iter.elts if isinstance(loop.iter, ast.Tuple | ast.List) else []
+    is_written = bool(numbers) and all(type(getattr(item, "value", None)) in (int, float) for item in numbers)
+    is_range = isinstance(loop.iter, ast.Call) and reader.module.scopes.is_builtin(loop.iter.func, "range")
+    if (is_written or is_range) and not any(loop.target.id in bound_in(item) for item in loop.body):
+        reader.env[loop.target.id] = Number()
 
 
 def enables_grad(module: Module, node: ast.expr) -> bool:
@@ -145,12 +159,15 @@ def assign(reader: Reader, name: str, value: ast.expr) -> None:
         return
     finally:
         reader.sure = False
+    reader.filled |= set(work.filled)
+    reader.real |= set(work.real)
     if work.tensors or work.numbers:
         reader.env[name] = Unknown(key)
         if isinstance(found, Tensor):
             reader.hinted.add(key)
-        if isinstance(found, Tensor) and not found.owners:
-            reader.private.add(key)
+            made = named(reader, found, key, work)
+            if not work.numbers:
+                reader.derived[key] = made, tuple(work.tensors)
         return
     reader.env[name] = named(reader, found, key, work) if isinstance(found, Tensor) else found
     if isinstance(found, Unknown):
@@ -159,8 +176,8 @@ def assign(reader: Reader, name: str, value: ast.expr) -> None:
 
 def named(reader: Reader, found: Tensor, key: str, work: Work) -> Tensor:
     """A tensor that gets a name: what was only assumed about it is a symbol of its own from here on."""
-    unsure = not all(map(reader.is_float, work.floats)) or not all(dtype in reader.full for dtype in work.full)
-    if unsure:
+    unsure = not all(map(reader.is_float, [*work.floats, *work.signed]))
+    if unsure or not all(dtype in reader.full for dtype in work.full):
         found = found.but(dtype=("dtype", key))
     if isinstance(found.device, tuple) and found.device[0] == "either":
         found = found.but(device=("device", key))

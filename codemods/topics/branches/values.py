@@ -39,9 +39,10 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Number:
-    """A Python number; `value` is None where it is not written out."""
+    """A Python number; `value` is None where it is not written out. `within`: a dtype that can hold it."""
 
     value: float | None = None
+    within: Hashable = None
 
 
 @dataclass(frozen=True)
@@ -69,15 +70,20 @@ class Work:
     """What it takes to compute something, gathered while it is read.
 
     `tensors` and `numbers`: keys of what must be a tensor or a Python number. `floats`: dtypes that must be floating;
-    `full`: those that must be float32, as autocast takes some functions there. `same`: shapes,
-    dtypes and devices that must be equal. `bent`: a gradient is multiplied by a
-    value, so that zero may become NaN. `heavy`: it costs more than a pass over the elements. `may_raise`: why.
+    `full`: those that must be float32, as autocast takes some functions there; `signed`: those that must be signed, as
+    arithmetic keeps these; `real`: those that must not be complex; `bools`: those that must be bool. `filled`: shapes
+    that must have elements. `same`: shapes, dtypes and devices that must be equal. `bent`: a gradient is multiplied by
+    a value, so that zero may become NaN. `heavy`: it costs more than a pass over the elements. `may_raise`: why.
     """
 
     tensors: dict[str, None] = field(default_factory=dict)
     numbers: dict[str, None] = field(default_factory=dict)
     floats: dict[Hashable, None] = field(default_factory=dict)
     full: dict[Hashable, None] = field(default_factory=dict)
+    real: dict[Hashable, None] = field(default_factory=dict)
+    signed: dict[Hashable, None] = field(default_factory=dict)
+    bools: dict[Hashable, None] = field(default_factory=dict)
+    filled: dict[Hashable, None] = field(default_factory=dict)
     same: dict[tuple[str, Hashable, Hashable], None] = field(default_factory=dict)
     bent: bool = False
     heavy: bool = False
@@ -88,6 +94,10 @@ class Work:
         self.numbers |= other.numbers
         self.floats |= other.floats
         self.full |= other.full
+        self.real |= other.real
+        self.signed |= other.signed
+        self.bools |= other.bools
+        self.filled |= other.filled
         self.same |= other.same
         self.bent |= other.bent
         self.heavy |= other.heavy

@@ -81,12 +81,11 @@ class Text:
         self.uses_cond = proof.is_heavy
         if self.uses_cond:
             check_cond(choice, proof)
-        self.needs_no_grad = not choice.reader.no_grad and (
-            self.uses_cond or not proof.shares_gradients
-        )
-        self.wraps = proof.is_bent and not self.needs_no_grad and not choice.reader.no_grad
-        if self.needs_no_grad or choice.reader.no_grad:
-            proof.need_no_gradients()
+        no_grad = choice.reader.no_grad
+        if self.uses_cond or proof.apart or no_grad:
+            proof.need_no_gradients(always=self.uses_cond or no_grad)
+        self.needs_no_grad = not no_grad and (self.uses_cond or not proof.need_apart())
+        self.wraps = proof.is_bent and not self.needs_no_grad and not no_grad
         self.form = "torch.cond" if self.uses_cond else "torch.where"
         free = Names(choice.reader.function)
         self.names = [free.fresh("taken") if self.is_named(number) else "" for number in range(len(choice.conditions))]
@@ -97,13 +96,16 @@ class Text:
         return len(self.choice.targets) > 1 or self.wraps or forks(self.choice.top).count(number) > 1
 
     def notes(self) -> tuple[str, ...]:
-        reason = "torch.cond loses gradients" if self.uses_cond else "a side that is not taken would get gradients"
-        return (f"where gradients are recorded the graph still breaks: {reason}",) if self.needs_no_grad else ()
+        if self.uses_cond:
+            return ("where gradients are recorded the graph still breaks: torch.cond loses gradients",)
+        told = "where something that not all sides use gets gradients the graph still breaks: it would get zeros too"
+        return (told,) if self.proof.apart and not self.choice.reader.no_grad else ()
 
     def is_plain(self, shared: list[str]) -> bool:
         """Whether eager code may run the new form too: the same values, strides, gradients and owners."""
         choice, proof = self.choice, self.proof
-        special = proof.tests or self.needs_no_grad or self.uses_cond or self.wraps or proof.is_bent or shared
+        odd = self.needs_no_grad or self.uses_cond or self.wraps or choice.conditions[0].is_either
+        special = proof.tests or odd or proof.is_bent or shared
         static = choice.conditions[0].static
         is_simple = not static or not (choice.returns or (isinstance(choice.node, ast.If) and choice.node.orelse))
         span = self.replaced()
@@ -182,7 +184,7 @@ class Text:
         return self.module.replace(self.replaced(), f"\n{self.indent}".join(lines))
 
     def guard(self) -> str:
-        asked = [*self.choice.conditions[0].static, *self.proof.tests]
+        asked = [*self.static(), *self.proof.tests]
         asked += [f"not {self.torch}.is_grad_enabled()"] if self.needs_no_grad else []
         tests = [f"{self.torch}.compiler.is_compiling()", *dict.fromkeys(asked)]
         line = f"if {' and '.join(tests)}:"
@@ -190,6 +192,12 @@ class Text:
             return line
         gap = f"\n{self.indent}{self.module.indent_unit}"
         return f"if ({gap}{f'{gap}and '.join(tests)}\n{self.indent}):"
+
+    def static(self) -> list[str]:
+        """The Python tests before the tensor's, without those that another test answers."""
+        tensors = f"isinstance({{}}, {self.torch}.Tensor)"
+        every = self.choice.conditions[0].static
+        return [test for test in every if tensors.format(test.removesuffix(" is not None")) not in self.proof.tests]
 
     def guarded(self) -> Edit:
         """The new lines for compiled code, and the old ones for everybody else, as they are."""
