@@ -57,8 +57,9 @@ class Writer:
     # Plain branches: what a select can be made of, one inside the other
 
     def plain(self, depth: int) -> str:
-        kinds = ("assign", "assign", "swap", "add", "fork") if depth < DEEPEST else ("assign", "swap", "add")
-        kind, name = self.pick(kinds), self.pick(TARGETS)
+        deep = ("fork",) if depth < DEEPEST else ()
+        kind = self.pick(("assign", "assign", "assign", "swap", "add", *deep))
+        name = self.pick(TARGETS)
         if kind == "fork":
             return self.fork(depth)
         value = self.fill(self.pick(phrases.PLAIN_VALUES))

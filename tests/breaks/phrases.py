@@ -51,15 +51,7 @@ PLAIN_VALUES = (
     *("<a>.abs()", "<a>.clamp(max=2.0)", "<a>.tanh()", "<a>.clone()", "torch.zeros_like(<a>)", "<a>", "<a>.sqrt()"),
     *("<a> - <a>.mean()", "<a>.log()", "1 / <a>", "<a> / <b>", "<a> / <a>.sum()", "<a> - <a>.max()", "<a>.exp()"),
     *("<a>.masked_fill(<b> < 0, 0.0)", "<a>.masked_fill(<a> > 1, float('-inf'))", "<a> / <a>.norm()", "<a>.detach()"),
-    *(
-        "<a> * <k>",
-        "<a>.float()",
-        "2 - <a>",
-        "<a> ** 2",
-        "<a>.max() + <b>",
-        "<a> * 0",
-        "torch.where(<a> > 0, <a>, 0.0)",
-    ),
+    *("<a> * <k>", "<a>.float()", "2 - <a>", "<a> ** 2", "<a>.max() + <b>", "<a> * 0", "<a> ** <b>"),
 )
 """What a side of a branch may be made of for both to be computed, or nearly."""
 

@@ -91,7 +91,7 @@ def read_condition(reader: Reader, test: ast.expr, work: Work, *, is_first: bool
         raise Unsure(f"line {test.lineno}: an `elif` with a Python test before the tensor's")
     parts = [read_part(reader, part, work, is_first=is_first and number == 0) for number, part in enumerate(rest)]
     texts = tuple(reader.text(part) if is_tight(part) else f"({reader.text(part)})" for part in static)
-    joined = together(parts, "&", rest[0])
+    joined = together(parts, "&", work)
     return Condition(texts, joined.text, joined.device, joined.is_atom, tuple(static))
 
 
@@ -102,23 +102,24 @@ def read_either(reader: Reader, test: ast.BoolOp, work: Work) -> Condition:
         raise Unsure(f"line {test.lineno}: the test asks nothing of a tensor")
     static, rest = test.values[:first], test.values[first:]
     parts = [read_part(reader, part, work, is_first=number == 0) for number, part in enumerate(rest)]
-    joined = together(parts, "|", rest[0])
+    joined = together(parts, "|", work)
     texts = tuple(f"not {reader.text(part) if is_tight(part) else f'({reader.text(part)})'}" for part in static)
     return Condition(texts, joined.text, joined.device, joined.is_atom, is_either=True)
 
 
-def together(parts: list[Condition], sign: str, node: ast.expr) -> Condition:
+def together(parts: list[Condition], sign: str, work: Work) -> Condition:
     if len(parts) == 1:
         return parts[0]
-    if len({part.device for part in parts}) > 1:
-        raise Unsure(f"line {node.lineno}: the tensors of the test may live on different devices")
+    for part in parts[1:]:
+        if part.device != parts[0].device:
+            work.same["device", parts[0].device, part.device] = None
     return Condition((), f" {sign} ".join(part.operand for part in parts), parts[0].device, False)
 
 
 def read_part(reader: Reader, node: ast.expr, work: Work, *, is_first: bool) -> Condition:
     if isinstance(node, ast.BoolOp):
         parts = [read_part(reader, part, work, is_first=is_first and part is node.values[0]) for part in node.values]
-        return together(parts, "&" if isinstance(node.op, ast.And) else "|", node)
+        return together(parts, "&" if isinstance(node.op, ast.And) else "|", work)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = read_part(reader, node.operand, work, is_first=is_first)
         return Condition((), f"~{inner.operand}", inner.device, False)
@@ -138,7 +139,7 @@ def read_between(reader: Reader, node: ast.Compare, work: Work, *, is_first: boo
         raise Unsure(f"line {node.lineno}: a Python number is compared with two ends")
     halves = ((low, node.ops[0], middle), (middle, node.ops[1], high))
     parts = [read_half(reader, node, half, work, is_first=is_first) for half in halves]
-    return together(parts, "&", node)
+    return together(parts, "&", work)
 
 
 def read_half(
