@@ -167,6 +167,16 @@ def test_what_has_no_largest_element_is_asked_for_elements() -> None:
     assert "x.numel()" not in rewritten("if x.max() > 3 and x.min() > 1:\n    return x * 2\nreturn x - 1")
 
 
+def test_two_tensors_of_a_test_are_asked_for_their_devices() -> None:
+    body = "if x.sum() > 0 and m.any():\n    x = x * 2\nreturn x + 1"
+    assert "and x.device == m.device" in rewritten(body, "x: torch.Tensor, m: torch.Tensor")
+
+
+def test_a_store_asks_nothing_of_its_test_but_what_it_is() -> None:
+    body = "if x.sum() > 0 and y.max() > 0:\n    o.a = o.b\nelse:\n    o.a = o.c\nreturn o.a * 2"
+    assert "more than one thing" in refused(body, "x: torch.Tensor, y: torch.Tensor, o: object")
+
+
 def test_a_sum_of_bools_is_no_bool() -> None:
     assert "torch.where((x > 0).sum().bool()," in rewritten("if (x > 0).sum():\n    x = x * 2\nreturn x + 1")
 

@@ -194,7 +194,8 @@ def render(before: Reader, arm: Arm, step: Step, names: dict[str, str], wrap: Ca
     found = dict(changed_names(node, names))
     if wrap is not None:
         own = arm.before(step)
-        sources = (inner for inner in ast.walk(node) if is_source(before, arm, own, inner))
+        inside = (inner for inner in ast.walk(node) if inner is not node or step.sign)
+        sources = (inner for inner in inside if is_source(before, arm, own, inner))
         found |= {inner: wrap(arm.reader.module.code(inner)) for inner in sources}
     if found and text != arm.reader.module.code(node):
         raise Unsure(f"line {node.lineno}: it stands on several lines")

@@ -187,7 +187,7 @@ class Proof:
                     self.ask(maybe(mode, f"not {name}.requires_grad"))
                 elif isinstance(step.value, ast.Name | ast.Attribute) and not step.sign:
                     self.ask(maybe(mode, f"not {arm.reader.text(step.value)}.requires_grad"))
-                elif value.owners:
+                elif value.owners and value.sources and is_strict:
                     raise Unsure(
                         f"line {step.line}: a side may keep a tensor that requires gradients where none are recorded"
                     )

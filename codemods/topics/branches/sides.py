@@ -61,7 +61,7 @@ class Sides:
     def place(self, arm: Arm, step: Step, now: dict[str, str], text: str) -> None:
         """A value that is read on its side gets a line and a name; the same value gets them once."""
         if not self.choice.is_local(arm, step):
-            self.values[-1][step.name] = text
+            self.values[-1][step.name] = self.lines.get(text, text)
             return
         if text not in self.lines:
             is_free = step.name not in self.kept and step.name not in self.lines.values()

@@ -89,6 +89,11 @@ class Work:
     heavy: bool = False
     may_raise: str = ""
 
+    @property
+    def wants_more(self) -> bool:
+        """Whether it takes more than tensors and numbers of any kind."""
+        return bool(self.floats or self.full or self.real or self.signed or self.bools or self.filled or self.same)
+
     def add(self, other: Work) -> None:
         self.tensors |= other.tensors
         self.numbers |= other.numbers

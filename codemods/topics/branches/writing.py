@@ -39,7 +39,7 @@ def write(choice: Choice, root: Path) -> Written:
     proof = Proof(choice, torch)
     proof.prove()
     caveat = doubt(choice, proof)
-    text = Text(choice, proof, torch)
+    text = Text(choice, proof, torch, hands_on=bool(caveat))
     if not module.begins_line(module.statement(choice.node)):
         raise Unsure(f"line {choice.node.lineno}: it shares its line with another statement")
     if text.is_plain(kept(choice, proof)):
@@ -74,7 +74,7 @@ def check_version(root: Path) -> None:
 class Text:
     """The lines that stand for a choice."""
 
-    def __init__(self, choice: Choice, proof: Proof, torch: str) -> None:
+    def __init__(self, choice: Choice, proof: Proof, torch: str, *, hands_on: bool) -> None:
         self.choice, self.proof, self.torch = choice, proof, torch
         self.module = choice.reader.module
         self.indent = self.module.indent(self.module.statement(choice.node))
@@ -82,7 +82,7 @@ class Text:
         if self.uses_cond:
             check_cond(choice, proof)
         no_grad = choice.reader.no_grad
-        if self.uses_cond or proof.apart or no_grad:
+        if self.uses_cond or proof.apart or no_grad or hands_on:
             proof.need_no_gradients(always=self.uses_cond or no_grad)
         self.needs_no_grad = not no_grad and (self.uses_cond or not proof.need_apart())
         self.wraps = proof.is_bent and not self.needs_no_grad and not no_grad
