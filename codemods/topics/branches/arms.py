@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from codemods.model import Unsure
+from codemods.topics.branches.bound import bound_in
 from codemods.topics.branches.operations import FACTS
-from codemods.topics.branches.path import bound_in, named
+from codemods.topics.branches.path import named
 from codemods.topics.branches.reading import Reader, is_dotted
 from codemods.topics.branches.values import BOOL, Tensor, Unknown, Value, Work
 

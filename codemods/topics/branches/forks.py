@@ -24,6 +24,11 @@ class Fork:
     no: Fork | int
 
 
+def forks(place: Fork | int) -> list[int]:
+    """The conditions that decide, each as often as it does."""
+    return [] if isinstance(place, int) else [place.condition, *forks(place.yes), *forks(place.no)]
+
+
 Way = tuple[tuple[int, bool], ...]
 """The conditions on the way to a side, and what each was."""
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from codemods.model import Unsure
 from codemods.topics.branches.arms import Arm, is_result
 from codemods.topics.branches.choices import Choice
-from codemods.topics.branches.values import BOOL, NOBODY, Tensor, Unknown, Value, Work, bases, dense
+from codemods.topics.branches.values import BOOL, NOBODY, Tensor, Unknown, Value, Work, bases, dense, layout_roots
 
 Pair = tuple[str, Hashable, Hashable]
 """Two symbols for a shape, a dtype or a device."""
@@ -149,8 +149,18 @@ class Proof:
         """Ask whether two symbols are the same, unless that follows from what is asked already."""
         if other not in self.group(kind, one):
             self.groups.append((kind, self.group(kind, one) | self.group(kind, other)))
-            left, right = self.holder(kind, one), self.holder(kind, other)
-            self.ask(f"{left}.{kind} == {right}.{kind}")
+            self.ask_equal(f"{self.holder(kind, one)}.{kind}", f"{self.holder(kind, other)}.{kind}")
+
+    def ask_equal(self, left: str, right: str) -> None:
+        """Ask it by itself, or at the end of a test that asks the same of one of them."""
+        for test in self.tests:
+            ends = test.split(" == ")
+            for mine, other in ((left, right), (right, left)):
+                if len(ends) > 1 and mine in ends:
+                    longer = f"{test} == {other}"
+                    self.tests = {longer if one == test else one: None for one in self.tests}
+                    return
+        self.ask(f"{left} == {right}")
 
     def group(self, kind: str, symbol: Hashable) -> frozenset[Hashable]:
         """All symbols that the tests so far say are equal to one."""
@@ -237,10 +247,3 @@ class Proof:
 
 def maybe(mode: str, test: str) -> str:
     return f"({mode}{test})" if mode else test
-
-
-def layout_roots(layout: Hashable) -> list[Hashable]:
-    """The tensors by whose strides those of a result go."""
-    if not isinstance(layout, tuple):
-        return []
-    return [layout] if layout[0] == "layout" else [root for part in layout[1:] for root in layout_roots(part)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import count
 
 from codemods.module import Function
-from codemods.topics.branches.arms import Arm, Step, is_result, reads_of, render
+from codemods.topics.branches.arms import RESULT, Arm, Step, is_result, reads_of, render
 from codemods.topics.branches.choices import Choice
 from codemods.topics.branches.conditions import ATOMS
 from codemods.topics.branches.forks import Way
@@ -105,3 +105,12 @@ def wrapper(torch: str, names: list[str], way: Way) -> Wrap:
         return lambda text: f"{torch}.where({test}, 1, {text})"
     test = " & ".join([*(f"~{name}" for name in no), *yes])
     return lambda text: f"{torch}.where({test}, {text}, 1)"
+
+
+def joined(pieces: list[str]) -> str:
+    return pieces[0] + ", ".join(pieces[1:]) + ")" if len(pieces) > 1 else pieces[0]
+
+
+def is_lone_part(targets: list[str]) -> bool:
+    """Whether what is returned is a tuple of one."""
+    return len(targets) == 1 and is_result(targets[0]) and targets[0] != RESULT

@@ -113,6 +113,13 @@ def dense(layout: Hashable) -> bool:
     return layout == "()" or (isinstance(layout, tuple) and layout[0] == "dense")
 
 
+def layout_roots(layout: Hashable) -> list[Hashable]:
+    """The tensors by whose strides those of a result go."""
+    if not isinstance(layout, tuple):
+        return []
+    return [layout] if layout[0] == "layout" else [root for part in layout[1:] for root in layout_roots(part)]
+
+
 def bases(dtype: Hashable) -> set[Hashable]:
     """The dtypes that a dtype is made from."""
     if isinstance(dtype, tuple) and dtype[0] == "promoted":

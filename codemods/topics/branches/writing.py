@@ -13,10 +13,10 @@ from codemods.syntax.torch_version import oldest_torch
 from codemods.topics.branches.aliases import doubt, kept
 from codemods.topics.branches.arms import RESULT, is_result
 from codemods.topics.branches.choices import Choice
-from codemods.topics.branches.forks import Fork
+from codemods.topics.branches.forks import Fork, forks
 from codemods.topics.branches.proof import Proof
 from codemods.topics.branches.reading import Reader
-from codemods.topics.branches.sides import Names, Sides, Wrap, depend, wrapper
+from codemods.topics.branches.sides import Names, Sides, Wrap, depend, is_lone_part, joined, wrapper
 
 WIDE = 100
 GUARD_SINCE = (2, 3)
@@ -223,27 +223,6 @@ class Text:
         return self.module.replace(span, f"{head}\n{self.indent}else:{gap}{old}")
 
 
-def joined(pieces: list[str]) -> str:
-    return pieces[0] + ", ".join(pieces[1:]) + ")" if len(pieces) > 1 else pieces[0]
-
-
-def is_lone_part(targets: list[str]) -> bool:
-    """Whether what is returned is a tuple of one."""
-    return len(targets) == 1 and is_result(targets[0]) and targets[0] != RESULT
-
-
-def forks(place: Fork | int) -> list[int]:
-    """The conditions that decide, each as often as it does."""
-    return [] if isinstance(place, int) else [place.condition, *forks(place.yes), *forks(place.no)]
-
-
-def with_parentheses(text: str, span: Span) -> Span:
-    """The span with parentheses right around it that belong to no call."""
-    is_wrapped = text[span.start - 1 : span.start] == "(" and text[span.end : span.end + 1] == ")"
-    calls = re.match(r"[\w)\]]", text[span.start - 2 : span.start - 1])
-    return Span(span.start - 1, span.end + 1) if is_wrapped and not calls else span
-
-
 def check_cond(choice: Choice, proof: Proof) -> None:
     """What torch.cond is seen to stand: one value, two sides, tensors and written numbers only."""
     line = choice.node.lineno
@@ -253,3 +232,10 @@ def check_cond(choice: Choice, proof: Proof) -> None:
     if numbers:
         raise Unsure(f"line {line}: torch.cond fails with numbers that are not written out")
     proof.need_contiguous(proof.values[choice.targets[0]])
+
+
+def with_parentheses(text: str, span: Span) -> Span:
+    """The span with parentheses right around it that belong to no call."""
+    is_wrapped = text[span.start - 1 : span.start] == "(" and text[span.end : span.end + 1] == ")"
+    calls = re.match(r"[\w)\]]", text[span.start - 2 : span.start - 1])
+    return Span(span.start - 1, span.end + 1) if is_wrapped and not calls else span
