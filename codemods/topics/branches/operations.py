@@ -7,7 +7,7 @@ import ast
 from codemods.model import Unsure
 from codemods.topics.branches.values import BOOL, NOBODY, Number, Other, Tensor, Value, Work
 
-STRAIGHT = {"neg", "negative", "relu", "relu6", "leaky_relu", "round", "floor", "ceil", "trunc", "nan_to_num"}
+STRAIGHT = {"neg", "negative", "relu", "relu6", "leaky_relu", "round", "floor", "ceil", "trunc", "nan_to_num", "sign"}
 """One tensor in, a new one like it out; a gradient of zero stays zero whatever the elements are.
 
 Their backward multiplies by constants, or selects.
@@ -20,6 +20,7 @@ BENT = {"sigmoid", "tanh", "sin", "cos", "gelu", "silu", "abs", "absolute", "sqr
 """A new tensor like the given one, but a gradient of zero may become NaN: it is multiplied by a value."""
 
 FULL = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "rsqrt", "reciprocal"}
+FULL |= {"softmax", "log_softmax", "softplus"}
 """As the bent ones; autocast may compute them in float32, so that they keep no other dtype for sure."""
 
 WHOLE = "torch.int64"
@@ -31,6 +32,9 @@ TRUTH = {"any", "all"}
 SUMS = {"sum", "mean"}
 EXTREMES = {"max", "min", "amax", "amin"}
 """They raise for a tensor without elements."""
+
+ALONG = {"softmax", "log_softmax"}
+"""They go along a dimension, which must be the last: every tensor takes `-1`."""
 
 NORMS = {"norm"}
 FILLS = {"masked_fill"}
@@ -57,8 +61,8 @@ VIEWS = {
 
 CASTS = {"float": "torch.float32", "double": "torch.float64", "half": "torch.float16", "bfloat16": "torch.bfloat16"}
 BOTH = STRAIGHT | BOUNDED | BENT | FULL | TESTS | REDUCTIONS | FILLS | {"clone"}
-BOTH -= {"relu6", "leaky_relu", "gelu", "silu"}
-FUNCTIONALS = {"relu", "relu6", "leaky_relu", "gelu", "silu", "sigmoid", "tanh"}
+BOTH -= {"relu6", "leaky_relu", "gelu", "silu", "softplus"}
+FUNCTIONALS = {"relu", "relu6", "leaky_relu", "gelu", "silu", "sigmoid", "tanh", "softplus"} | ALONG
 TENSORS_ONLY = {"relu", "sigmoid", "isnan", "isinf", "isfinite", "detach", "clamp", "neg", "abs", "unsqueeze", "float"}
 """Methods that arrays of numpy do not have, nor numbers; of these some suffice."""
 
@@ -81,6 +85,9 @@ def applied(name: str, given: Tensor, call: ast.Call, others: list[Value], work:
     """What a function makes of a tensor and its other arguments, which must be the plain ones."""
     if name in FILLS:
         return fill(given, call, others, work)
+    if name in ALONG:
+        check_last(name, call, others)
+        others, call = [], ast.copy_location(ast.Call(call.func, [], []), call)
     bounds = name in BOUNDED and all(word.arg in ("min", "max") for word in call.keywords)
     if (others and not bounds) or (call.keywords and not bounds):
         raise Unsure(f"line {call.lineno}: `{name}` with these arguments is not understood")
@@ -103,6 +110,12 @@ def applied(name: str, given: Tensor, call: ast.Call, others: list[Value], work:
     if name in NORMS:
         return given.single(given.dtype)
     return given.single(WHOLE if given.dtype == BOOL else given.dtype) if name in SUMS else given.made()
+
+
+def check_last(name: str, call: ast.Call, others: list[Value]) -> None:
+    is_named = all(word.arg == "dim" for word in call.keywords)
+    if others != [Number(-1)] or not is_named:
+        raise Unsure(f"line {call.lineno}: `{name}` with these arguments is not understood")
 
 
 def fill(given: Tensor, call: ast.Call, others: list[Value], work: Work) -> Tensor:

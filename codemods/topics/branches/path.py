@@ -149,6 +149,8 @@ def assign(reader: Reader, name: str, value: ast.expr) -> None:
     finally:
         reader.sure = False
     reader.filled |= set(work.filled)
+    if isinstance(found, Tensor):  # nobody asks what it takes for equal
+        found = found.but(**{kind: (kind, key) for kind, _, _ in work.same})
     reader.real |= set(work.real)
     if work.tensors or work.numbers:
         reader.env[name] = Unknown(key)

@@ -14,6 +14,7 @@ from functools import cached_property
 from codemods.model import Unsure
 from codemods.topics.branches.arms import Arm, is_result
 from codemods.topics.branches.choices import Choice
+from codemods.topics.branches.operations import WHOLE
 from codemods.topics.branches.values import BOOL, NOBODY, Tensor, Unknown, Value, Work, bases, dense, layout_roots
 
 Pair = tuple[str, Hashable, Hashable]
@@ -119,9 +120,9 @@ class Proof:
         if self.choice.reader.is_float(dtype):
             return
         for base in bases(dtype):
-            if isinstance(base, str):
+            if isinstance(base, str) and base != WHOLE:
                 raise Unsure(f"line {self.choice.node.lineno}: a side calculates with {base}")
-            if not self.is_told(base, self.floating | self.signed):
+            if base != WHOLE and not self.is_told(base, self.floating | self.signed):
                 self.ask(f"{self.holder('dtype', base)}.dtype.is_signed")
                 self.signed.add(base)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods.model import Unsure
+from codemods.topics.branches.functions import read_function
 from codemods.topics.branches.known import Known
 from codemods.topics.branches.layers import layer_called
 from codemods.topics.branches.operations import (
@@ -16,6 +17,7 @@ from codemods.topics.branches.operations import (
     FILLS,
     TENSORS_ONLY,
     VIEWS,
+    WHOLE,
     applied,
     plain_name,
 )
@@ -29,6 +31,7 @@ from codemods.topics.branches.values import (
     Unknown,
     Value,
     Work,
+    bases,
     combined,
 )
 
@@ -145,11 +148,13 @@ class Reader(Known):
         if isinstance(node.op, ast.Pow):
             raise self.unsure(node)
         needed = work.floats if isinstance(node.op, ast.Div) else work.signed
-        needed |= {left.dtype: None, right.dtype: None}
+        every = bases(left.dtype) | bases(right.dtype)
+        if not self.sure or not every <= {BOOL, WHOLE}:  # what is known to be whole, or bool, needs no test
+            needed |= {left.dtype: None, right.dtype: None}
         work.bent |= not is_sum
-        return combined(left, right if self.sure else self._fitting(left, right, work))
+        return combined(left, right if self.sure else self.fitting(left, right, work))
 
-    def _fitting(self, left: Tensor, right: Tensor, work: Work) -> Tensor:
+    def fitting(self, left: Tensor, right: Tensor, work: Work) -> Tensor:
         """What does not run for certain must not raise: two tensors must be of one shape, dtype and device."""
         is_single = "()" in (left.shape, right.shape)
         for kind in ("dtype", "device", *(() if is_single else ("shape",))):
@@ -165,7 +170,7 @@ class Reader(Known):
         if self.is_settled(left, work) and self.is_settled(right, work):
             one, two = self.settled(left, node, work), self.settled(right, node, work)
             work.real |= {one.dtype: None, two.dtype: None} if is_order else {}
-            two = two if self.sure else self._fitting(one, two, work)
+            two = two if self.sure else self.fitting(one, two, work)
             return combined(one, two).made(BOOL).but(sources=NOBODY)
         is_left = self.is_settled(left, work) or isinstance(right, Number)
         given = self.settled(left if is_left else right, node, work)
@@ -180,6 +185,8 @@ class Reader(Known):
         if any(isinstance(argument, ast.Starred) for argument in call.args) or any(not w.arg for w in call.keywords):
             raise self.unsure(call)
         dotted = self.module.resolve(call.func)
+        if dotted and (made := read_function(self, dotted, call, work)):
+            return made
         if dotted and (name := plain_name(dotted)) and call.args:
             given = self.tensor(call.args[0], work, proves=True)
             return applied(name, given, call, self._others(call, call.args[1:], work), work)

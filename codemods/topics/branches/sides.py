@@ -43,6 +43,7 @@ class Sides:
 
     def write(self, arm: Arm, wrap: Wrap) -> None:
         now: dict[str, str] = {}
+        wrap = self.shortened(arm, wrap) if wrap else None
         for group in sorted({step.group for step in arm.steps}):
             steps = [step for step in arm.steps if step.group == group]
             texts = [self.text(arm, step, now, wrap) for step in steps]
@@ -50,6 +51,20 @@ class Sides:
                 self.place(arm, step, now, text)
         for name in self.choice.targets:
             self.values[-1].setdefault(name, now.get(name, name))
+
+    def shortened(self, arm: Arm, wrap: Callable[[str], str]) -> Wrap:
+        """The same, but what is wrapped twice on a side gets a line and a name."""
+        seen: list[str] = []
+        for step in arm.steps:
+            self.text(arm, step, {}, lambda text: seen.append(text) or text)  # type: ignore[func-returns-value]
+
+        def put(text: str) -> str:
+            safe = wrap(text)
+            if seen.count(text) > 1 and safe not in self.lines:
+                self.lines[safe] = self.names.fresh(text.rpartition(".")[2], first=1)
+            return self.lines.get(safe, safe)
+
+        return put
 
     def text(self, arm: Arm, step: Step, now: dict[str, str], wrap: Wrap) -> str:
         text = render(self.choice.reader, arm, step, now, wrap)

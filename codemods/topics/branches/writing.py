@@ -160,8 +160,20 @@ class Text:
         if self.fits(indent + line):
             return [line]
         if len(every) == 1 and len(every[0]) > 1 and not is_lone_part(self.choice.targets):
-            return [head + every[0][0], *(f"{unit}{piece}," for piece in every[0][1:]), ")"]
-        return [f"{head}(", *(f"{unit}{call}," for call in calls), ")"]
+            inner = [line for piece in every[0][1:] for line in self.spread(indent + unit, piece)]
+            return [head + every[0][0], *(unit + line for line in inner), ")"]
+        return [f"{head}(", *(unit + line for call in calls for line in self.spread(indent + unit, call)), ")"]
+
+    def spread(self, indent: str, text: str) -> list[str]:
+        """One argument, on several lines where it is a selection that is too long for one."""
+        call = None if text.startswith("lambda:") else ast.parse(text, mode="eval").body
+        is_where = isinstance(call, ast.Call) and ast.unparse(call.func) == f"{self.torch}.where"
+        if self.fits(f"{indent}{text},") or not is_where:
+            return [f"{text},"]
+        assert isinstance(call, ast.Call)
+        unit, parts = self.module.indent_unit, [ast.get_source_segment(text, part) or "" for part in call.args]
+        inner = [line for part in parts for line in self.spread(indent + unit, part)]
+        return [f"{self.torch}.where(", *(unit + line for line in inner), "),"]
 
     def fits(self, line: str) -> bool:
         """Whether a line is short enough; torch's name in this file does not count, nor may the layout depend on it."""
@@ -217,6 +229,7 @@ class Text:
         call = joined(self.chosen(RESULT))
         new = old[: where.start - span.start] + call + old[where.end - span.start :]
         named = [f"{self.names[0]} = {self.choice.conditions[0].text}"] if self.names[0] else []
+        named += [f"{name} = {text}" for text, name in self.sides.lines.items()]
         head = self.guard() + "".join(gap + line for line in [*named, new])
         if isinstance(statement, ast.Return):
             return self.module.insert(span.start, f"{head}\n{self.indent}")
