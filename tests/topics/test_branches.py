@@ -215,6 +215,16 @@ def test_long_selections_stand_on_several_lines() -> None:
     assert max(map(len, after.splitlines())) <= 100
 
 
+def test_a_test_for_none_is_not_asked_beside_one_for_a_tensor() -> None:
+    after = rewritten("if m is not None and m.any():\n    x = x * 2\nreturn x + 1", "x: torch.Tensor, m=None")
+    assert "m is not None" not in after.split("elif")[0]
+
+
+def test_the_truth_of_what_must_be_a_tensor_is_still_asked() -> None:
+    after = rewritten("if m and x.any():\n    x = x * m.relu()\nreturn x + 1", "x: torch.Tensor, m=None")
+    assert "and m\n" in after.split("elif")[0]
+
+
 def test_a_sum_of_bools_is_no_bool() -> None:
     assert "torch.where((x > 0).sum().bool()," in rewritten("if (x > 0).sum():\n    x = x * 2\nreturn x + 1")
 

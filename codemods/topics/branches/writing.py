@@ -207,9 +207,12 @@ class Text:
 
     def static(self) -> list[str]:
         """The Python tests before the tensor's, without those that another test answers."""
-        tensors = f"isinstance({{}}, {self.torch}.Tensor)"
-        every = self.choice.conditions[0].static
-        return [test for test in every if tensors.format(test.removesuffix(" is not None")) not in self.proof.tests]
+        answered = {
+            test.replace("isinstance(", "", 1).replace(f", {self.torch}.Tensor)", " is not None")
+            for test in self.proof.tests
+            if test.startswith("isinstance(") and test.endswith(f", {self.torch}.Tensor)")
+        }
+        return [test for test in self.choice.conditions[0].static if test not in answered]
 
     def guarded(self) -> Edit:
         """The new lines for compiled code, and the old ones for everybody else, as they are."""
