@@ -225,6 +225,12 @@ def test_the_truth_of_what_must_be_a_tensor_is_still_asked() -> None:
     assert "and m\n" in after.split("elif")[0]
 
 
+def test_a_test_that_may_not_have_been_asked_must_have_one_element() -> None:
+    after = rewritten("if x.sum() > 3:\n    x = x * 2\nelif x > 0:\n    x = x + 1\nreturn x - 1")
+    assert "and x.numel() == 1" in after
+    assert "x.numel()" not in rewritten("if x.item() > 0:\n    x = x * 2\nreturn x - 1")
+
+
 def test_a_sum_of_bools_is_no_bool() -> None:
     assert "torch.where((x > 0).sum().bool()," in rewritten("if (x > 0).sum():\n    x = x * 2\nreturn x + 1")
 

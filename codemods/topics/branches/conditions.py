@@ -152,7 +152,7 @@ def read_half(
     finally:
         reader.sure = False
     value = reader.settled(value, node, own)
-    settle(reader, own, work, is_first=is_first)
+    settle(reader, value, own, work, is_first=is_first)
     texts = [reader.text(side) if isinstance(side, ast.Constant) else operand(reader, side) for side in (left, right)]
     return finished(value, f"{texts[0]} {SIGNS[type(sign)]} {texts[1]}", is_atom=False)
 
@@ -176,11 +176,11 @@ def read_atom(reader: Reader, node: ast.expr, work: Work, *, is_first: bool) -> 
         finally:
             reader.sure = False
     value = reader.settled(value, node, own)
-    settle(reader, own, work, is_first=is_first)
+    settle(reader, value, own, work, is_first=is_first)
     return finished(value, text, isinstance(node, ATOMS))
 
 
-def settle(reader: Reader, own: Work, work: Work, *, is_first: bool) -> None:
+def settle(reader: Reader, value: Tensor, own: Work, work: Work, *, is_first: bool) -> None:
     """What a part of a test takes: of the first only what it is, as it ran always and has raised where it must."""
     if is_first:
         reader.filled |= set(own.filled)
@@ -190,6 +190,7 @@ def settle(reader: Reader, own: Work, work: Work, *, is_first: bool) -> None:
     if own.may_raise:
         raise Unsure(own.may_raise)
     own.full, own.bent = {}, False
+    own.single |= {} if value.shape == "()" else {value.shape: None}
     work.add(own)
 
 

@@ -59,8 +59,10 @@ class Proof:
             self.need_real(dtype)
         for dtype in work.bools:
             self.ask(f"{self.holder('dtype', dtype)}.dtype == {self.torch}.bool")
+        for shape in work.single:
+            self.ask(f"{self.holder('shape', shape)}.numel() == 1")
         for shape in work.filled:
-            if shape not in self.choice.reader.filled:
+            if shape not in self.choice.reader.filled | work.single.keys():
                 self.ask(f"{self.holder('shape', shape)}.numel() > 0")
         for kind, one, other in self.equal:
             self.need_equal(kind, one, other)

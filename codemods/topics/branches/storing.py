@@ -6,9 +6,10 @@ import ast
 from pathlib import Path
 
 from codemods.model import Edit, Unsure
+from codemods.topics.branches.needs import check_version, require_torch
 from codemods.topics.branches.sides import Names
 from codemods.topics.branches.stores import Side, Stores
-from codemods.topics.branches.writing import Written, check_version, require_torch
+from codemods.topics.branches.writing import Written
 
 NOTE = "eager code runs as before; only compiled code takes the new lines"
 

@@ -72,8 +72,9 @@ class Work:
     `tensors` and `numbers`: keys of what must be a tensor or a Python number. `floats`: dtypes that must be floating;
     `full`: those that must be float32, as autocast takes some functions there; `signed`: those that must be signed, as
     arithmetic keeps these; `real`: those that must not be complex; `bools`: those that must be bool. `filled`: shapes
-    that must have elements. `same`: shapes, dtypes and devices that must be equal. `bent`: a gradient is multiplied by
-    a value, so that zero may become NaN. `heavy`: it costs more than a pass over the elements. `may_raise`: why.
+    that must have elements; `single`: those that must have just one. `same`: shapes, dtypes and devices that must be
+    equal. `bent`: a gradient is multiplied by a value, so that zero may become NaN. `heavy`: it costs more than a pass
+    over the elements. `may_raise`: why.
     """
 
     tensors: dict[str, None] = field(default_factory=dict)
@@ -84,6 +85,7 @@ class Work:
     signed: dict[Hashable, None] = field(default_factory=dict)
     bools: dict[Hashable, None] = field(default_factory=dict)
     filled: dict[Hashable, None] = field(default_factory=dict)
+    single: dict[Hashable, None] = field(default_factory=dict)
     same: dict[tuple[str, Hashable, Hashable], None] = field(default_factory=dict)
     bent: bool = False
     heavy: bool = False
@@ -92,7 +94,8 @@ class Work:
     @property
     def wants_more(self) -> bool:
         """Whether it takes more than tensors and numbers of any kind."""
-        return bool(self.floats or self.full or self.real or self.signed or self.bools or self.filled or self.same)
+        dtypes = self.floats or self.full or self.real or self.signed or self.bools
+        return bool(dtypes or self.filled or self.single or self.same)
 
     def add(self, other: Work) -> None:
         self.tensors |= other.tensors
@@ -103,6 +106,7 @@ class Work:
         self.signed |= other.signed
         self.bools |= other.bools
         self.filled |= other.filled
+        self.single |= other.single
         self.same |= other.same
         self.bent |= other.bent
         self.heavy |= other.heavy
