@@ -54,6 +54,40 @@ class Writer:
         helped = phrases.OF_A_HELPER if self.has_helper else ()
         return self.fill(self.pick((*phrases.VALUES, *own, *helped)))
 
+    # Plain branches: what a select can be made of, one inside the other
+
+    def plain(self, depth: int) -> str:
+        deep = ("fork",) if depth < DEEPEST else ()
+        kind = self.pick(("assign", "assign", "assign", "swap", "add", *deep))
+        name = self.pick(TARGETS)
+        if kind == "fork":
+            return self.fork(depth)
+        value = self.fill(self.pick(phrases.PLAIN_VALUES))
+        others = {"swap": f"{name}, w = w, {value}" if name != "w" else "z, w = w, z", "add": f"{name} += {value}"}
+        return others.get(kind, f"{name} = {value}")
+
+    def fork(self, depth: int) -> str:
+        lines = [f"if {self.fill(self.pick(phrases.PLAIN_QUESTIONS), depth)}:", self.side(depth)]
+        if self.pick(("no", "elif")) == "elif":
+            lines += [f"elif {self.fill(self.pick(phrases.PLAIN_QUESTIONS), 1)}:", self.side(depth)]
+        if self.pick(("no", "else", "else")) == "else":
+            lines += ["else:", self.side(depth)]
+        return "\n".join(lines)
+
+    def side(self, depth: int) -> str:
+        count = int(self.pick(("1", "2", "3")))
+        lines = [self.plain(depth + 1) for _ in range(count)]
+        if self.pick(("on", "on", "on", "out")) == "out":
+            lines[-1] = f"return {self.fill(self.pick(phrases.PLAIN_RESULTS))}"
+        return indent("\n".join(lines), "    ")
+
+    def plain_body(self) -> str:
+        """A function of plain branches; it ends as all of its ways do."""
+        bound = Writer(self.draw, self.in_module, False, ("z", "x", "w", "y"))
+        lines = ["k = 1", f"z = {bound.pick(('x * 1', 'x + 1', 'x.tanh()', 'x'))}", "w = y + 1"]
+        lines += [bound.fork(0) for _ in range(int(bound.pick(("1", "1", "2"))))]
+        return "\n".join([*lines, f"return {bound.fill(bound.pick(phrases.PLAIN_RESULTS))}"])
+
     # Statements
 
     def assign(self, depth: int) -> str:
@@ -100,7 +134,7 @@ class Writer:
 
     def statement(self, depth: int) -> str:
         flat = (self.assign, self.select, self.message, self.check, self.number, self.write, self.leave)
-        deep = (self.branch, self.wrap) if depth < DEEPEST else ()
+        deep = (self.branch, self.wrap, self.fork) if depth < DEEPEST else ()
         kinds: dict[str, Callable[[int], str]] = {kind.__name__: kind for kind in (*flat, *deep)}
         return kinds[self.pick(tuple(kinds))](depth)
 
@@ -119,15 +153,16 @@ class Writer:
 @st.composite
 def programs(draw: Callable[..., str], most: int = 4) -> Program:
     """A function or a module, compiled, and four calls: both signs first, then what else tensors can be."""
-    kind = draw(st.sampled_from(("function", "module", "helper")))
+    kind = draw(st.sampled_from(("function", "module", "helper", "plain")))
     writer = Writer(draw, in_module=kind == "module", has_helper=kind == "helper")
     helper = f"def helper(x, y=1.0, opt=None, flag=False):\n{indent(Writer(draw).body(2), '    ')}\n\n\n"
-    body = writer.body(most)
+    body = writer.plain_body() if kind == "plain" else writer.body(most)
     if kind == "module":
         method = f"def forward(self, x, y, opt=None, flag=False):\n{indent(body, '    ')}"
         text = f"{phrases.CLASS}\n{indent(method, '    ')}\n\n\nmodel = torch.compile(Net())\n"
     else:
-        text = f"@torch.compile\ndef run(x, y, opt=None, flag=False):\n{indent(body, '    ')}\n"
+        said = draw(st.sampled_from(("x, y", "x: torch.Tensor, y: torch.Tensor"))) if kind == "plain" else "x, y"
+        text = f"@torch.compile\ndef run({said}, opt=None, flag=False):\n{indent(body, '    ')}\n"
         text = (helper if kind == "helper" else "") + text
     more = [draw(st.sampled_from(phrases.MORE_CALLS)) for _ in range(2)]
     calls = (*phrases.FIRST_CALLS, *more)

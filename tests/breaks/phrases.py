@@ -46,6 +46,22 @@ VALUES = (
     *("<a> * 2 if <c> else <a> - 1", "(<a> + 1 if <c> else <b>)", "<a> * float(<b>.mean())", "<a> * <b>.max().item()"),
     *("<a>[int(<a>.argmax())]", "torch.full_like(<a>, 2.0)", "torch.tensor(2.0)", "torch.ones(3)", "<a> @ <a>"),
 )
+PLAIN_VALUES = (
+    *("<a> * 2", "<a> + 1", "<a> - 1", "<a> + <b>", "<a> * <b>", "-<a>", "<a> / 2", "<a>.relu()", "torch.relu(<a>)"),
+    *("<a>.abs()", "<a>.clamp(max=2.0)", "<a>.tanh()", "<a>.clone()", "torch.zeros_like(<a>)", "<a>", "<a>.sqrt()"),
+    *("<a> - <a>.mean()", "<a>.log()", "1 / <a>", "<a> / <b>", "<a> / <a>.sum()", "<a> - <a>.max()", "<a>.exp()"),
+    *("<a>.masked_fill(<b> < 0, 0.0)", "<a>.masked_fill(<a> > 1, float('-inf'))", "<a> / <a>.norm()", "<a>.detach()"),
+    *("<a> * <k>", "<a>.float()", "2 - <a>", "<a> ** 2", "<a>.max() + <b>", "<a> * 0", "<a> ** <b>"),
+)
+"""What a side of a branch may be made of for both to be computed, or nearly."""
+
+PLAIN_QUESTIONS = (
+    *("<a>.sum() > 0", "<a>.max() > 1.5", "(<a> > 0).all()", "(<a> > 0).any()", "<a>.min() <= 0", "<a>.norm() > 2"),
+    *("torch.isnan(<a>).any()", "<a>.sum()", "(<a> > 0).sum()", "not <c>", "<c> and <d>", "<c> or <d>", "flag or <c>"),
+    *("flag and <c>", "0 < <a>.mean() < 2", "<a>.mean() < <b>.mean()", "<a>.sum().item() > 0", "<a>.max().item() > 1"),
+    *("opt is not None and opt.any()", "<a>.abs().max() > <k>", "not <a>.any()", "<a>.any() and <b>.max() > 0"),
+)
+PLAIN_RESULTS = ("<a>", "<a> + 1", "<a>, <b>", "<a> * 2, <b> - 1", "<a> - <b>", "(<a> * <b>,)", "<a> * 3, <b>.relu()")
 OF_A_MODULE = ("self.lin(<a>)", "<a> * self.buf", "self.buf", "<a> * self.count", "self.shown + <a>")
 OF_A_HELPER = ("helper(<a>)",)
 QUESTIONS = (

@@ -46,6 +46,7 @@ def tensors() -> Iterator[Any]:
 
 def arguments(function: Callable[..., Any], x: Any) -> dict[str, Any]:
     given = {"x": x, "y": (x.detach() * 2).requires_grad_(x.requires_grad), "flag": False, "limit": 1, "scale": 0.5}
+    given["mask"] = x.detach() < 0
     return {name: given[name] for name in inspect.signature(function).parameters}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Unsure
-from codemods.model import Finding
+from codemods.model import Finding, Span
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.topics.branches.choices import read_choice
@@ -19,28 +19,29 @@ from codemods.topics.branches.storing import write_stores
 from codemods.topics.branches.writing import Written, write
 from codemods.topics.breaks.traced import Traced, traced_functions
 
-HITS = re.compile(rb"\.(?:any|all|sum|mean|max|min|amax|amin|item)\(")
+HITS = re.compile(rb"\.(?:any|all|sum|mean|max|min|amax|amin|norm|item)\(")
 
 
 class SelectWithoutBranch(Codemod):
     """Select with `torch.where` instead of branching on a tensor's value.
 
     `if x.sum() > 0:` in a function that is compiled splits the graph in two. Found: `if` and `elif` whose test is a
-    tensor of one element (`any`, `all`, `sum`, `mean`, `max`, `min`, comparisons of these, `not`, `and`, `or`, `bool`
-    and `.item()` around them), with sides that assign names or return; names that only one side assigns, `+=`,
-    conditional expressions, early returns. A Python test before the tensor's stays: `x.dtype == torch.float16 and ...`.
+    tensor of one element (`any`, `all`, `sum`, `mean`, `max`, `min`, `norm`, comparisons of these, `not`, `and`, `or`,
+    `bool` and `.item()` around them), with sides that assign names or return; names that only one side assigns, `+=`,
+    conditional expressions, early returns, several results, branches inside. A Python test before the tensor's stays:
+    `x.dtype == torch.float16 and ...`, `force or ...`.
 
     A side must be understood completely: names, numbers, arithmetic and the elementwise functions of torch. Shape,
     dtype and device of all sides are proven to be the same from the text. What the text does not say is asked while
-    the graph is traced, which costs nothing then: `x.is_floating_point()`, `x.shape == y.shape`, `isinstance`. So the
+    the graph is traced, which costs nothing then: `x.dtype.is_signed`, `x.shape == y.shape`, `x.numel() > 0`. So the
     new lines stand under `torch.compiler.is_compiling()`, and the old branch stays for eager code and for whatever does
     not pass the test. Only where the new form is the same in eager mode too (values, strides, gradients, aliases)
     does it replace the branch.
 
     Gradients: `torch.where` hands zeros to the side that is not taken, and zero times infinity is NaN. A side that
     multiplies gradients by values gets `torch.where(taken, x, 1)` in the place of each tensor, so that nothing comes
-    through. Where a tensor would get zeros that got no gradient before, the new lines ask for
-    `not torch.is_grad_enabled()`. Sides that call a layer go through `torch.cond`, without gradients only.
+    through. Where a tensor would get zeros that got no gradient before, the new lines ask that it gets none at all.
+    Sides that call a layer go through `torch.cond`, without gradients only.
 
     Measured on torch 2.13, CPU: breaks 2 > 0 or 1 > 0 in each proven fixture, also for half precision that overflows
     (as in BART's layers); host reads 4 > 0 where the branch is replaced. `torch.cond` fails on a side that returns its
@@ -55,15 +56,16 @@ class SelectWithoutBranch(Codemod):
     Left alone:
     - sides that may differ in shape or dtype, or give a Python number or None
     - calls that are not understood, random numbers, indexing, host reads, functions that work in place
-    - what raises for some tensors: it would run always
+    - what raises for some tensors, where they cannot be asked: it would run always
     - `+=` on a tensor that others may hold, and writes in place after the branch
     - other stores into objects, or with more beside them than a cache
-    - loops inside, `break`, a side that returns while the other goes on
+    - loops inside, `break`, sides that return different numbers of values, more than six ways through it
     - a branch around only a message or an error: other codemods are for these; with values beside it is left too
     - `.item()` compared with a number that a tensor's dtype may not hold
     - a comparison with two ends that are not both written out
-    - a Python test after the tensor's, the `elif` of a Python test, and what stands in a `try`
-    - names that may not be bound, that a side reads after assigning, or that other functions change
+    - a Python test after the tensor's or inside, the `elif` of a Python test, and what stands in a `try`
+    - a test inside that reads what its side has assigned
+    - names that may not be bound, or that other functions change
     - chains of sides that call layers
     - arrays of numpy, code that is not compiled, code that asks `is_compiling` already
     - projects that support a torch older than 2.3, which has no `torch.compiler.is_compiling`, unless the branch goes
@@ -88,17 +90,25 @@ class SelectWithoutBranch(Codemod):
         for branch in branches(module):
             found.setdefault(branch.function, []).append(branch)
         for traced in traced_functions(self, module, project, among=found):
-            for branch in found[traced.function]:
-                if traced.admits(branch.node.test):
-                    yield self.judge(module, project, traced, branch)
+            yield from self.judge_all(module, project, traced, found[traced.function])
 
-    def judge(self, module: Module, project: Project, traced: Traced, branch: Branch) -> Finding:
+    def judge_all(self, module: Module, project: Project, traced: Traced, every: list[Branch]) -> Iterator[Finding]:
+        """A branch that another one's new lines do already has no finding of its own."""
+        covered: list[Span] = []
+        for branch in sorted(every, key=lambda one: module.span(one.node).start):
+            start = module.span(branch.node).start
+            if traced.admits(branch.node.test) and not any(span.start <= start < span.end for span in covered):
+                finding, span = self.judge(module, project, traced, branch)
+                covered += [span] if span else []
+                yield finding
+
+    def judge(self, module: Module, project: Project, traced: Traced, branch: Branch) -> tuple[Finding, Span | None]:
         message = f"`if` on the value of a tensor breaks the graph; {traced.because}"
         try:
             written = rewritten(module, branch, project.root)
         except Unsure as unsure:
-            return module.finding(self.name, branch.node, message, left_alone=f"{module.path}: {unsure}")
-        return module.finding(
+            return module.finding(self.name, branch.node, message, left_alone=f"{module.path}: {unsure}"), None
+        finding = module.finding(
             self.name,
             branch.node,
             f"{message}; {written.form} selects in the graph",
@@ -106,6 +116,7 @@ class SelectWithoutBranch(Codemod):
             caveat=written.caveat,
             notes=written.notes,
         )
+        return finding, written.covers
 
 
 def rewritten(module: Module, branch: Branch, root: Path) -> Written:

@@ -9,7 +9,7 @@ from codemods.model import Unsure
 from codemods.module import Module
 from codemods.syntax.assignments import own_nodes
 from codemods.syntax.flow import is_in_place
-from codemods.topics.branches.arms import RESULT
+from codemods.topics.branches.arms import RESULT, is_result
 from codemods.topics.branches.choices import Choice
 from codemods.topics.branches.layers import layer_called
 from codemods.topics.branches.operations import BOTH, COUNTS, FACTS, plain_name
@@ -53,7 +53,7 @@ def doubt(choice: Choice, proof: Proof) -> str:
     )
     if not name:
         return ""
-    what = "the function returns" if name == RESULT else f"`{name}` is"
+    what = "the function returns" if is_result(name) else f"`{name}` is"
     return (
         f"where one side of the branch keeps a tensor as it is, {what} that very tensor, and in compiled code a copy: "
         f"whoever then writes into it in place ({function.name}'s callers too) no longer changes both"
@@ -88,7 +88,7 @@ def writes(node: ast.AST) -> int:
 
 def escapes(module: Module, choice: Choice, name: str) -> bool:
     """Whether somebody else gets to hold what a name holds after the branch."""
-    if name == RESULT:
+    if is_result(name):
         return True
     mentions = (node for node in ast.walk(choice.reader.function) if isinstance(node, ast.Name) and node.id == name)
     inside = set(ast.walk(choice.node))

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from codemods.model import Unsure
 from codemods.module import Function, Module
 from codemods.syntax.assignments import own_nodes
-from codemods.topics.branches.arms import RESULT, Arm, Step, read_arm, take
-from codemods.topics.branches.conditions import Condition, read_condition
+from codemods.topics.branches.arms import RESULT, Arm, Step, is_result, take
+from codemods.topics.branches.conditions import Condition
 from codemods.topics.branches.facts import learn
+from codemods.topics.branches.forks import Fork, Walk, Way
 from codemods.topics.branches.path import is_in_loop, reader_at
 from codemods.topics.branches.reading import Reader
 from codemods.topics.branches.values import Work
@@ -18,7 +19,7 @@ from codemods.topics.branches.values import Work
 
 @dataclass
 class Choice:
-    """`arms` has one more than `conditions`: the last is taken where none holds.
+    """`top` is where the ways part; each of `ways` leads to the one of `arms` at its place.
 
     `targets` are the names that are read later, in the order of their assignment. `last` ends what is replaced.
     """
@@ -26,7 +27,9 @@ class Choice:
     node: ast.If | ast.IfExp
     reader: Reader
     conditions: list[Condition]
+    top: Fork
     arms: list[Arm]
+    ways: list[Way]
     targets: list[str]
     asked: Work
     last: ast.stmt
@@ -34,11 +37,15 @@ class Choice:
 
     @property
     def returns(self) -> bool:
-        return self.targets == [RESULT] and isinstance(self.node, ast.If)
+        return is_result(self.targets[0]) and isinstance(self.node, ast.If)
 
-    def local_steps(self) -> list[tuple[int, Step]]:
-        """What only one side needs for itself, with the number of that side."""
-        return [(n, step) for n, arm in enumerate(self.arms) for step in arm.steps if step.name not in self.targets]
+    def is_local(self, arm: Arm, step: Step) -> bool:
+        """Whether a step is needed only to compute others of its side."""
+        return step.name not in self.targets or step is not arm.step(step.name) or arm.reads_later(step)
+
+    @property
+    def has_locals(self) -> bool:
+        return any(self.is_local(arm, step) for arm in self.arms for step in arm.steps)
 
 
 def read_choice(module: Module, function: Function, node: ast.If | ast.IfExp) -> Choice:
@@ -47,22 +54,22 @@ def read_choice(module: Module, function: Function, node: ast.If | ast.IfExp) ->
     if module.code(statement).startswith("elif"):
         raise Unsure(f"line {node.lineno}: it is the `elif` of a test that asks for no tensor's value")
     reader = reader_at(module, function, statement)
+    walk = Walk(Work())
     tests, bodies = ([node.test], []) if isinstance(node, ast.IfExp) else chain(node)
-    asked = Work()
-    conditions = []
     for number, test in enumerate(tests):
-        conditions.append(read_condition(reader, test, asked, is_first=number == 0))
+        walk.ask(reader, test, is_first=number == 0)
         if number == 0:
-            for static in conditions[0].tests:
+            for static in walk.conditions[0].tests:
                 learn(reader, static)
-    reader.tensors |= set(asked.tensors)
     if isinstance(node, ast.IfExp):
-        return read_ternary(reader, node, statement, conditions, asked)
-    rest = following(module, node) if not bodies[-1] and ends(bodies[0]) else []
-    arms = [read_arm(reader, body) for body in [*bodies[:-1], rest or bodies[-1]]]
-    choice = Choice(node, reader, conditions, arms, [], asked, rest[-1] if rest else node, rest)
+        return read_ternary(reader, node, statement, walk)
+    rest = following(module, node) if any(map(returns, bodies)) and not all(map(ends, bodies)) else []
+    top = walk.part(Arm(reader.copy()), node, rest)
+    choice = Choice(
+        *(node, reader, walk.conditions, top, walk.arms, walk.ways),
+        *([], walk.asked, rest[-1] if rest else node, rest),
+    )
     choice.targets = targets_of(choice, function)
-    check_names(choice)
     return choice
 
 
@@ -76,8 +83,17 @@ def chain(node: ast.If) -> tuple[list[ast.expr], list[list[ast.stmt]]]:
     return tests, [*bodies, node.orelse]
 
 
+def returns(body: list[ast.stmt]) -> bool:
+    """Whether a way through a block may return."""
+    return any(isinstance(node, ast.Return) for statement in body for node in ast.walk(statement))
+
+
 def ends(body: list[ast.stmt]) -> bool:
-    return isinstance(body[-1], ast.Return)
+    """Whether every way through a block returns."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.If):
+        return ends(last.body) and ends(last.orelse)
+    return isinstance(last, ast.Return)
 
 
 def following(module: Module, node: ast.If) -> list[ast.stmt]:
@@ -90,27 +106,26 @@ def following(module: Module, node: ast.If) -> list[ast.stmt]:
     return later[: end + 1]
 
 
-def read_ternary(
-    reader: Reader, node: ast.IfExp, statement: ast.stmt, conditions: list[Condition], asked: Work
-) -> Choice:
+def read_ternary(reader: Reader, node: ast.IfExp, statement: ast.stmt, walk: Walk) -> Choice:
     odd = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
     around = reader.module.ancestors(node)
     maybe = any(isinstance(outer, ast.BoolOp | ast.IfExp | ast.Compare | ast.Assert) for outer in around)
-    if maybe or conditions[0].static or any(isinstance(inner, odd) for inner in ast.walk(statement)):
+    if maybe or walk.conditions[0].static or any(isinstance(inner, odd) for inner in ast.walk(statement)):
         raise Unsure(f"line {node.lineno}: a test or an assignment stands in the expression")
     arms = [Arm(reader.copy()), Arm(reader.copy())]
     for arm, side in zip(arms, (node.body, node.orelse), strict=True):
-        take(arm, RESULT, side, side.lineno)
-    return Choice(node, reader, conditions, arms, [RESULT], asked, statement, [])
+        take(arm, [(RESULT, side)], side.lineno)
+    ways: list[Way] = [((0, True),), ((0, False),)]
+    return Choice(node, reader, walk.conditions, Fork(0, 0, 1), arms, ways, [RESULT], walk.asked, statement, [])
 
 
 def targets_of(choice: Choice, function: Function) -> list[str]:
-    """What must be chosen: the result, or each name that is read after the branch."""
-    returning = [RESULT in arm.assigned() for arm in choice.arms]
-    if all(returning):
-        return [RESULT]
-    if any(returning):
-        raise Unsure(f"line {choice.node.lineno}: one side returns and the other goes on")
+    """What must be chosen: the results, or each name that is read after the branch."""
+    results = [[name for name in arm.assigned() if is_result(name)] for arm in choice.arms]
+    if any(results):
+        if any(one != results[0] for one in results):
+            raise Unsure(f"line {choice.node.lineno}: the sides return different numbers of values, or one goes on")
+        return results[0]
     names = dict.fromkeys(name for arm in choice.arms for name in arm.assigned())
     found = [name for name in names if is_read_later(choice.reader.module, function, choice.node, name)]
     if not found:
@@ -128,37 +143,3 @@ def is_read_later(module: Module, function: Function, branch: ast.AST, name: str
     read += [node.target for node in updates if isinstance(node.target, ast.Name) and node.target.id == name]
     nested = any(module.scopes.around(node) is not function for node in read)
     return nested or any(again or node.lineno >= end for node in read)
-
-
-def check_names(choice: Choice) -> None:
-    """Each value must still find what it reads when all are computed one after the other."""
-    asked = {node.id for test in tests_of(choice.node) for node in ast.walk(test) if isinstance(node, ast.Name)}
-    for number, arm in enumerate(choice.arms):
-        own = {step.name for step in arm.steps if step.name not in choice.targets}
-        others = [other for index, other in enumerate(choice.arms) if index != number]
-        taken = asked.union(*(other.reads() | set(other.assigned()) for other in others))
-        if own & taken or own & set(choice.targets):
-            name = sorted(own & (taken | set(choice.targets)))[0]
-            raise Unsure(f"line {choice.node.lineno}: `{name}` has one meaning on one side and another elsewhere")
-        check_order(choice, arm)
-    for arm in choice.arms:
-        for place, name in enumerate(choice.targets[1:], start=1):
-            step = arm.step(name)
-            if step and reads_of(step) & set(choice.targets[:place]):
-                raise Unsure(f"line {step.line}: it reads what the branch assigns")
-
-
-def check_order(choice: Choice, arm: Arm) -> None:
-    done: set[str] = set()
-    for step in arm.steps:
-        if reads_of(step) & done:
-            raise Unsure(f"line {step.line}: it reads what the branch has assigned before")
-        done |= {step.name} & set(choice.targets)
-
-
-def reads_of(step: Step) -> set[str]:
-    return {node.id for node in ast.walk(step.value) if isinstance(node, ast.Name)}
-
-
-def tests_of(node: ast.If | ast.IfExp) -> list[ast.expr]:
-    return [node.test] if isinstance(node, ast.IfExp) else chain(node)[0]

@@ -28,6 +28,8 @@ class Condition:
     device: Hashable
     is_atom: bool
     tests: tuple[ast.expr, ...] = ()
+    is_either: bool = False
+    """Whether the Python tests must fail for the tensor to be asked: `static` then says so."""
 
     @property
     def operand(self) -> str:
@@ -78,6 +80,8 @@ def is_identity(reader: Reader, node: ast.AST) -> bool:
 
 def read_condition(reader: Reader, test: ast.expr, work: Work, *, is_first: bool) -> Condition:
     """The test as a tensor. All of it but the first atom was not always computed, so that it must not raise."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) and is_first and is_python(reader, test.values[0]):
+        return read_either(reader, test, work)
     static, rest = split(reader, test)
     if not rest:
         raise Unsure(f"line {test.lineno}: the test asks nothing of a tensor")
@@ -87,22 +91,35 @@ def read_condition(reader: Reader, test: ast.expr, work: Work, *, is_first: bool
         raise Unsure(f"line {test.lineno}: an `elif` with a Python test before the tensor's")
     parts = [read_part(reader, part, work, is_first=is_first and number == 0) for number, part in enumerate(rest)]
     texts = tuple(reader.text(part) if is_tight(part) else f"({reader.text(part)})" for part in static)
-    joined = together(parts, "&", rest[0])
+    joined = together(parts, "&", work)
     return Condition(texts, joined.text, joined.device, joined.is_atom, tuple(static))
 
 
-def together(parts: list[Condition], sign: str, node: ast.expr) -> Condition:
+def read_either(reader: Reader, test: ast.BoolOp, work: Work) -> Condition:
+    """`flag or x.sum() > 0`: where Python tests decide the tensor is not asked, and the old code runs."""
+    first = next((number for number, part in enumerate(test.values) if not is_python(reader, part)), None)
+    if first is None:
+        raise Unsure(f"line {test.lineno}: the test asks nothing of a tensor")
+    static, rest = test.values[:first], test.values[first:]
+    parts = [read_part(reader, part, work, is_first=number == 0) for number, part in enumerate(rest)]
+    joined = together(parts, "|", work)
+    texts = tuple(f"not {reader.text(part) if is_tight(part) else f'({reader.text(part)})'}" for part in static)
+    return Condition(texts, joined.text, joined.device, joined.is_atom, is_either=True)
+
+
+def together(parts: list[Condition], sign: str, work: Work) -> Condition:
     if len(parts) == 1:
         return parts[0]
-    if len({part.device for part in parts}) > 1:
-        raise Unsure(f"line {node.lineno}: the tensors of the test may live on different devices")
+    for part in parts[1:]:
+        if part.device != parts[0].device:
+            work.same["device", parts[0].device, part.device] = None
     return Condition((), f" {sign} ".join(part.operand for part in parts), parts[0].device, False)
 
 
 def read_part(reader: Reader, node: ast.expr, work: Work, *, is_first: bool) -> Condition:
     if isinstance(node, ast.BoolOp):
         parts = [read_part(reader, part, work, is_first=is_first and part is node.values[0]) for part in node.values]
-        return together(parts, "&" if isinstance(node.op, ast.And) else "|", node)
+        return together(parts, "&" if isinstance(node.op, ast.And) else "|", work)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = read_part(reader, node.operand, work, is_first=is_first)
         return Condition((), f"~{inner.operand}", inner.device, False)
@@ -122,7 +139,7 @@ def read_between(reader: Reader, node: ast.Compare, work: Work, *, is_first: boo
         raise Unsure(f"line {node.lineno}: a Python number is compared with two ends")
     halves = ((low, node.ops[0], middle), (middle, node.ops[1], high))
     parts = [read_half(reader, node, half, work, is_first=is_first) for half in halves]
-    return together(parts, "&", node)
+    return together(parts, "&", work)
 
 
 def read_half(
@@ -135,9 +152,7 @@ def read_half(
     finally:
         reader.sure = False
     value = reader.settled(value, node, own)
-    if own.may_raise and not is_first:
-        raise Unsure(own.may_raise)
-    work.add(Work(own.tensors, own.numbers) if is_first else own)
+    settle(reader, value, own, work, is_first=is_first)
     texts = [reader.text(side) if isinstance(side, ast.Constant) else operand(reader, side) for side in (left, right)]
     return finished(value, f"{texts[0]} {SIGNS[type(sign)]} {texts[1]}", is_atom=False)
 
@@ -161,14 +176,22 @@ def read_atom(reader: Reader, node: ast.expr, work: Work, *, is_first: bool) -> 
         finally:
             reader.sure = False
     value = reader.settled(value, node, own)
-    if own.may_raise and not is_first:
-        raise Unsure(own.may_raise)
-    work.tensors |= own.tensors
-    work.numbers |= own.numbers
-    if not is_first:
-        work.floats |= own.floats
-        work.same |= own.same
+    settle(reader, value, own, work, is_first=is_first)
     return finished(value, text, isinstance(node, ATOMS))
+
+
+def settle(reader: Reader, value: Tensor, own: Work, work: Work, *, is_first: bool) -> None:
+    """What a part of a test takes: of the first only what it is, as it ran always and has raised where it must."""
+    if is_first:
+        reader.filled |= set(own.filled)
+        reader.real |= set(own.real)
+        work.add(Work(own.tensors, own.numbers))
+        return
+    if own.may_raise:
+        raise Unsure(own.may_raise)
+    own.full, own.bent = {}, False
+    own.single |= {} if value.shape == "()" else {value.shape: None}
+    work.add(own)
 
 
 def operand(reader: Reader, node: ast.expr) -> str:
@@ -200,10 +223,14 @@ def without_item(reader: Reader, node: ast.expr) -> ast.expr | None:
 
 
 def check_exact(node: ast.expr) -> None:
-    """A number that every floating dtype holds exactly: a tensor compares in its own dtype, Python in double."""
+    """A number that every dtype holds exactly: a tensor compares in its own, Python as it is.
+
+    A written whole number wraps around in a small whole dtype; a fraction does not.
+    """
     inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
     number = inner.value if isinstance(inner, ast.Constant) else None
-    if type(number) not in (int, float) or not (number == 0 or 2**-14 <= abs(number) <= 256):  # type: ignore[arg-type]
+    is_small = type(number) is float or (type(number) is int and number < 128 and inner is node)
+    if not is_small or not (number == 0 or 2**-14 <= abs(number) <= 256):  # type: ignore[arg-type]
         raise Unsure(f"line {node.lineno}: a Python number is compared with what is no small number")
     if struct.pack(">f", number)[2:] != b"\0\0" or struct.unpack(">f", struct.pack(">f", number))[0] != number:
         raise Unsure(f"line {node.lineno}: `.item()` compares in double precision, a tensor in its own")

@@ -9,7 +9,7 @@ from typing import Self
 
 from codemods.model import Unsure
 from codemods.module import Function, Module
-from codemods.topics.branches.values import FLOATS, Number, Tensor, Unknown, Value, Work, bases
+from codemods.topics.branches.values import BOOL, FLOATS, Number, Tensor, Unknown, Value, Work, bases
 
 
 @dataclass
@@ -18,8 +18,9 @@ class Known:
 
     `tensors`: keys of what is a tensor for certain; `annotated`: of what is said to be one, and may yet be None.
     `private`: keys of tensors that this function made and has shown to nobody. `hinted`: of what is a tensor if that
-    is one from which it was made: no Python test. `age` counts the statements that may
-    have changed attributes: what is read of them before and after need not be the same.
+    is one from which it was made: no Python test; `derived`: which tensor, and what must be one for that. `filled`:
+    shapes that have elements; `real`: dtypes that are not complex. `age` counts the statements that may have changed
+    attributes: what is read of them before and after need not be the same.
     """
 
     module: Module
@@ -29,6 +30,9 @@ class Known:
     annotated: set[str] = field(default_factory=set)
     floats: set[Hashable] = field(default_factory=lambda: set(FLOATS))
     full: set[Hashable] = field(default_factory=lambda: {"torch.float32"})
+    filled: set[Hashable] = field(default_factory=lambda: {"()"})
+    real: set[Hashable] = field(default_factory=lambda: {BOOL})
+    derived: dict[str, tuple[Tensor, tuple[str, ...]]] = field(default_factory=dict)
     private: set[str] = field(default_factory=set)
     hinted: set[str] = field(default_factory=set)
     no_grad: bool = False
@@ -50,7 +54,8 @@ class Known:
     def copy(self) -> Self:
         return type(self)(
             *(self.module, self.function, dict(self.env), set(self.tensors), self.annotated, set(self.floats)),
-            *(set(self.full), set(self.private), self.hinted, self.no_grad, self.age),
+            *(set(self.full), set(self.filled), set(self.real), self.derived),
+            *(set(self.private), self.hinted, self.no_grad, self.age),
         )
 
     def unsure(self, node: ast.AST) -> Unsure:
@@ -76,16 +81,24 @@ class Known:
             if (proves or value.key in self.annotated) and self.sure:
                 self.tensors.add(value.key)
             elif value.key not in self.tensors:
+                if value.key in self.derived:
+                    return self.derive(value.key, work)
                 work.tensors[value.key] = None
             return value.as_tensor()
         if isinstance(value, Tensor):
             return value
         raise Unsure(f"line {getattr(node, 'lineno', 0)}: `{self.short(node)}` is not a tensor")
 
+    def derive(self, key: str, work: Work) -> Tensor:
+        """What was made from things that must be tensors is one, if they are."""
+        made, needed = self.derived[key]
+        work.tensors |= {one: None for one in needed if one not in self.tensors}
+        return made
+
     def is_settled(self, value: Value, work: Work) -> bool:
         """Whether a value is a tensor, or is taken for one already."""
-        taken = isinstance(value, Unknown) and value.key in self.tensors | self.annotated | work.tensors.keys()
-        return isinstance(value, Tensor) or taken
+        known = self.tensors | self.annotated | work.tensors.keys() | self.derived.keys()
+        return isinstance(value, Tensor) or (isinstance(value, Unknown) and value.key in known)
 
     def number(self, value: Value, work: Work) -> Number | None:
         if isinstance(value, Unknown) and not self.is_settled(value, work):

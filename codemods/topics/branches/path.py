@@ -6,16 +6,15 @@ import ast
 from collections.abc import Iterable
 
 from codemods.model import Unsure
-from codemods.module import Function, Module, children
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.assignments import FUNCTIONS, own_nodes
+from codemods.module import Function, Module
+from codemods.syntax.assignments import own_nodes
 from codemods.syntax.tensors.tables import TENSOR_NAMES
+from codemods.topics.branches.bound import LOOPS, bound_in, side_by_side, surely_bound
 from codemods.topics.branches.facts import learn
 from codemods.topics.branches.operations import RESIZES
 from codemods.topics.branches.reading import Reader
-from codemods.topics.branches.values import Tensor, Unknown, Work
+from codemods.topics.branches.values import Number, Tensor, Unknown, Work
 
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
 
 
@@ -31,6 +30,8 @@ def reader_at(module: Module, function: Function, place: ast.stmt) -> Reader:
         raise Unsure(f"line {function.lineno}: `{sorted(inner)[0]}` is shared with other functions")
     around = [place, *module.ancestors(place)]
     follow(reader, function.body, around[: around.index(function)])
+    spelled = {key for key, (_, needed) in reader.derived.items() if all(map(reader.spell, needed))}
+    reader.derived = {key: found for key, found in reader.derived.items() if key in spelled}
     switches = {"enable_grad", "set_grad_enabled"}
     reader.no_grad &= not any(getattr(node, "attr", "") in switches for node in ast.walk(function))
     return reader
@@ -69,6 +70,7 @@ def enter(reader: Reader, statement: ast.stmt, around: list[ast.AST]) -> None:
     """Go into a statement that holds the place."""
     if isinstance(statement, LOOPS):
         forget(reader, [statement])
+        count_rounds(reader, statement)
         follow(reader, statement.body if holds(statement.body, around) else statement.orelse, around)
     elif isinstance(statement, ast.If):
         note(reader, statement.test)
@@ -83,6 +85,17 @@ def enter(reader: Reader, statement: ast.stmt, around: list[ast.AST]) -> None:
         follow(reader, statement.body, around)
     else:
         raise Unsure(f"line {statement.lineno}: it stands in a `{type(statement).__name__.lower()}` statement")
+
+
+def count_rounds(reader: Reader, loop: ast.stmt) -> None:
+    """What a loop over written numbers or a range counts with is a number, if nothing else is bound to its name."""
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
+        return
+    numbers = loop.iter.elts if isinstance(loop.iter, ast.Tuple | ast.List) else []
+    is_written = bool(numbers) and all(type(getattr(item, "value", None)) in (int, float) for item in numbers)
+    is_range = isinstance(loop.iter, ast.Call) and reader.module.scopes.is_builtin(loop.iter.func, "range")
+    if (is_written or is_range) and not any(loop.target.id in bound_in(item) for item in loop.body):
+        reader.env[loop.target.id] = Number()
 
 
 def enables_grad(module: Module, node: ast.expr) -> bool:
@@ -100,6 +113,10 @@ def pass_by(reader: Reader, statement: ast.stmt) -> None:
         target = statement.targets[0]
         if isinstance(target, ast.Name) and not any(isinstance(node, ast.NamedExpr) for node in ast.walk(statement)):
             assign(reader, target.id, statement.value)
+            return
+        if isinstance(target, ast.Tuple) and (found := side_by_side(target, statement.value)):
+            for name, value in found:
+                assign(reader, name, value)
             return
     if isinstance(statement, ast.If):
         note(reader, statement.test)
@@ -131,12 +148,17 @@ def assign(reader: Reader, name: str, value: ast.expr) -> None:
         return
     finally:
         reader.sure = False
+    reader.filled |= set(work.filled)
+    if isinstance(found, Tensor):  # nobody asks what it takes for equal
+        found = found.but(**{kind: (kind, key) for kind, _, _ in work.same})
+    reader.real |= set(work.real)
     if work.tensors or work.numbers:
         reader.env[name] = Unknown(key)
         if isinstance(found, Tensor):
             reader.hinted.add(key)
-        if isinstance(found, Tensor) and not found.owners:
-            reader.private.add(key)
+            made = named(reader, found, key, work)
+            if not work.numbers:
+                reader.derived[key] = made, tuple(work.tensors)
         return
     reader.env[name] = named(reader, found, key, work) if isinstance(found, Tensor) else found
     if isinstance(found, Unknown):
@@ -145,8 +167,8 @@ def assign(reader: Reader, name: str, value: ast.expr) -> None:
 
 def named(reader: Reader, found: Tensor, key: str, work: Work) -> Tensor:
     """A tensor that gets a name: what was only assumed about it is a symbol of its own from here on."""
-    unsure = not all(map(reader.is_float, work.floats)) or not all(dtype in reader.full for dtype in work.full)
-    if unsure:
+    unsure = not all(map(reader.is_float, [*work.floats, *work.signed]))
+    if unsure or not all(dtype in reader.full for dtype in work.full):
         found = found.but(dtype=("dtype", key))
     if isinstance(found.device, tuple) and found.device[0] == "either":
         found = found.but(device=("device", key))
@@ -196,45 +218,6 @@ def touch(reader: Reader, nodes: Iterable[ast.AST]) -> None:
 def changes_metadata(node: ast.AST) -> bool:
     is_data = isinstance(node, ast.Attribute) and node.attr in ("data", "grad") and isinstance(node.ctx, ast.Store)
     return is_data or (isinstance(node, ast.Attribute) and node.attr in RESIZES)
-
-
-def bound_in(node: ast.AST) -> set[str]:
-    """Names that a statement binds or deletes; what functions and comprehensions bind inside is their own."""
-    found: set[str] = set()
-    todo = [node]
-    while todo:
-        inner = todo.pop()
-        if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
-            found.add(inner.id)
-        for field in ("name", "rest"):
-            if isinstance(getattr(inner, field, None), str):
-                found.add(getattr(inner, field))
-        if isinstance(inner, ast.Import | ast.ImportFrom):
-            found |= {alias.asname or alias.name.partition(".")[0] for alias in inner.names}
-        if isinstance(inner, COMPREHENSIONS):
-            found |= {walrus.target.id for walrus in ast.walk(inner) if isinstance(walrus, ast.NamedExpr)}
-        elif not isinstance(inner, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            todo += children(inner)
-    return found
-
-
-def surely_bound(block: list[ast.stmt]) -> set[str] | None:
-    """Names that are bound whenever the end of a block is reached; None: it never is."""
-    found: set[str] = set()
-    for statement in block:
-        if isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break):
-            return None
-        if isinstance(statement, ast.If):
-            sides = [side for side in map(surely_bound, (statement.body, statement.orelse)) if side is not None]
-            if not sides:
-                return None
-            found |= set.intersection(*sides)
-        elif isinstance(statement, ast.With):
-            found |= surely_bound(statement.body) or set()
-        elif not isinstance(statement, (*LOOPS, ast.Try, ast.Match, ast.Delete)):
-            found |= bound_in(statement)
-        found -= bound_in(statement) if isinstance(statement, ast.Delete) else set()
-    return found
 
 
 def is_in_loop(module: Module, function: Function, place: ast.AST) -> bool:

@@ -7,14 +7,18 @@ compiled program nothing, and where it fails the old code runs.
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from codemods.model import Unsure
-from codemods.topics.branches.arms import RESULT, Arm
+from codemods.topics.branches.arms import Arm, is_result
 from codemods.topics.branches.choices import Choice
-from codemods.topics.branches.values import BOOL, Tensor, Unknown, Value, Work, bases, dense
+from codemods.topics.branches.operations import WHOLE
+from codemods.topics.branches.values import BOOL, NOBODY, Tensor, Unknown, Value, Work, bases, dense, layout_roots
+
+Pair = tuple[str, Hashable, Hashable]
+"""Two symbols for a shape, a dtype or a device."""
 
 
 @dataclass
@@ -25,6 +29,11 @@ class Proof:
     torch: str
     tests: dict[str, None] = field(default_factory=dict)
     values: dict[str, list[Tensor]] = field(default_factory=dict)
+    equal: list[Pair] = field(default_factory=list)
+    groups: list[tuple[str, frozenset[Hashable]]] = field(default_factory=list)
+    floating: set[Hashable] = field(default_factory=set)
+    signed: set[Hashable] = field(default_factory=set)
+    """Dtypes that the tests so far say are floating, or signed."""
 
     def prove(self) -> None:
         """Unsure where something can neither be seen nor asked."""
@@ -39,14 +48,24 @@ class Proof:
         for key in work.numbers:
             self.ask(f"isinstance({self.spelled(key)}, (int, float))")
         self.assumed |= set(work.tensors)
+        self.equal = [*work.same, *(pair for found in self.values.values() for pair in self.alike(found))]
         for dtype in work.full:
             self.need_full(dtype)
         for dtype in work.floats:
             self.need_float(dtype)
-        for kind, one, other in work.same:
+        for dtype in work.signed:
+            self.need_signed(dtype)
+        for dtype in work.real:
+            self.need_real(dtype)
+        for dtype in work.bools:
+            self.ask(f"{self.holder('dtype', dtype)}.dtype == {self.torch}.bool")
+        for shape in work.single:
+            self.ask(f"{self.holder('shape', shape)}.numel() == 1")
+        for shape in work.filled:
+            if shape not in self.choice.reader.filled | work.single.keys():
+                self.ask(f"{self.holder('shape', shape)}.numel() > 0")
+        for kind, one, other in self.equal:
             self.need_equal(kind, one, other)
-        for found in self.values.values():
-            self.need_same(found)
 
     @cached_property
     def assumed(self) -> set[str]:
@@ -63,7 +82,7 @@ class Proof:
             raise Unsure(f"line {self.choice.node.lineno}: `{name}` may not be bound where one side leaves it alone")
         node = step.value if step else self.choice.node
         if not isinstance(found, Tensor | Unknown):
-            what = "the result" if name == RESULT else f"`{name}`"
+            what = "the result" if is_result(name) else f"`{name}`"
             raise Unsure(f"line {node.lineno}: {what} is a Python value on one side, not a tensor")
         return self.choice.reader.settled(found, node, work)
 
@@ -94,27 +113,69 @@ class Proof:
         for base in bases(dtype):
             if base == BOOL or isinstance(base, str):
                 raise Unsure(f"line {self.choice.node.lineno}: a side calculates with {base}")
-            holder = self.holder("dtype", base)
-            if f"{holder}.dtype == {self.torch}.float32" not in self.tests:
-                self.ask(f"{holder}.is_floating_point()")
+            if not self.is_told(base, self.floating):
+                self.ask(f"{self.holder('dtype', base)}.is_floating_point()")
+                self.floating.add(base)
+
+    def need_signed(self, dtype: Hashable) -> None:
+        """Arithmetic makes numbers of bools and lacks much of what is unsigned; what is signed keeps its dtype."""
+        if self.choice.reader.is_float(dtype):
+            return
+        for base in bases(dtype):
+            if isinstance(base, str) and base != WHOLE:
+                raise Unsure(f"line {self.choice.node.lineno}: a side calculates with {base}")
+            if base != WHOLE and not self.is_told(base, self.floating | self.signed):
+                self.ask(f"{self.holder('dtype', base)}.dtype.is_signed")
+                self.signed.add(base)
+
+    def need_real(self, dtype: Hashable) -> None:
+        reader = self.choice.reader
+        for base in () if reader.is_float(dtype) else bases(dtype):
+            is_known = base in reader.real or isinstance(base, str)
+            if not is_known and not self.is_told(base, self.floating):
+                self.ask(f"not {self.holder('dtype', base)}.is_complex()")
 
     def need_full(self, dtype: Hashable) -> None:
         """Autocast takes some functions to float32; what is float32 stays."""
         if dtype not in self.choice.reader.full:
             self.ask(f"{self.holder('dtype', dtype)}.dtype == {self.torch}.float32")
+            self.floating.add(dtype)
 
-    def need_same(self, values: list[Tensor]) -> None:
+    def alike(self, values: list[Tensor]) -> Iterator[Pair]:
+        """What must be equal for values to be selected from."""
         first = values[0]
         for other in values[1:]:
-            for kind in ("shape", "dtype", "device"):
-                self.need_equal(kind, getattr(first, kind), getattr(other, kind))
-        for condition in self.choice.conditions:
-            self.need_equal("device", first.device, condition.device)
+            yield from ((kind, getattr(first, kind), getattr(other, kind)) for kind in ("shape", "dtype", "device"))
+        yield from (("device", first.device, condition.device) for condition in self.choice.conditions)
 
     def need_equal(self, kind: str, one: Hashable, other: Hashable) -> None:
-        if one != other:
-            left, right = self.holder(kind, one), self.holder(kind, other)
-            self.ask(f"{left}.{kind} == {right}.{kind}")
+        """Ask whether two symbols are the same, unless that follows from what is asked already."""
+        if other not in self.group(kind, one):
+            self.groups.append((kind, self.group(kind, one) | self.group(kind, other)))
+            self.ask_equal(f"{self.holder(kind, one)}.{kind}", f"{self.holder(kind, other)}.{kind}")
+
+    def ask_equal(self, left: str, right: str) -> None:
+        """Ask it by itself, or at the end of a test that asks the same of one of them."""
+        for test in self.tests:
+            ends = test.split(" == ")
+            for mine, other in ((left, right), (right, left)):
+                if len(ends) > 1 and mine in ends:
+                    longer = f"{test} == {other}"
+                    self.tests = {longer if one == test else one: None for one in self.tests}
+                    return
+        self.ask(f"{left} == {right}")
+
+    def group(self, kind: str, symbol: Hashable) -> frozenset[Hashable]:
+        """All symbols that the tests so far say are equal to one."""
+        found = (group for of, group in reversed(self.groups) if of == kind and symbol in group)
+        return next(found, frozenset({symbol}))
+
+    def is_told(self, dtype: Hashable, told: set[Hashable]) -> bool:
+        """Whether a dtype is among those that some test speaks of, or must be the same as one of them."""
+        same = {dtype}
+        for _ in self.equal:
+            same |= {end for kind, *ends in self.equal if kind == "dtype" and same & set(ends) for end in ends}
+        return bool(same & told)
 
     def need_contiguous(self, values: list[Tensor]) -> None:
         """torch.cond wants the same strides of both sides: what is made from contiguous tensors is contiguous."""
@@ -122,16 +183,24 @@ class Proof:
             for root in layout_roots(value.layout):
                 self.ask(f"{self.holder('layout', root)}.is_contiguous()")
 
-    def need_no_gradients(self) -> None:
-        """Where none are recorded, what a side keeps as it is may still require some; what is computed does not."""
+    def need_no_gradients(self, *, always: bool) -> None:
+        """Where none are recorded, what a side keeps as it is may still require some; what is computed does not.
+
+        Unless they never are, what is shared by all sides may require them while they are.
+        """
         for name in self.choice.targets:
             for arm, value in zip(self.choice.arms, self.values[name], strict=True):
-                step = arm.step(name)
+                last = arm.step(name)
+                step = last and arm.origin(last)
+                is_strict = always or value.sources & self.apart
+                mode = "" if is_strict else f"{self.torch}.is_grad_enabled() or "
+                if not is_strict and value.owners <= self.choice.reader.private:
+                    continue
                 if step is None:
-                    self.ask(f"not {name}.requires_grad")
+                    self.ask(maybe(mode, f"not {name}.requires_grad"))
                 elif isinstance(step.value, ast.Name | ast.Attribute) and not step.sign:
-                    self.ask(f"not {arm.reader.text(step.value)}.requires_grad")
-                elif value.owners:
+                    self.ask(maybe(mode, f"not {arm.reader.text(step.value)}.requires_grad"))
+                elif value.owners and value.sources and is_strict:
                     raise Unsure(
                         f"line {step.line}: a side may keep a tensor that requires gradients where none are recorded"
                     )
@@ -146,10 +215,30 @@ class Proof:
     def is_heavy(self) -> bool:
         return any(arm.work.heavy for arm in self.choice.arms)
 
-    @property
-    def shares_gradients(self) -> bool:
-        """Whether every side hands gradients to the same values: else one gets zeros where it got none before."""
-        return all(len({value.sources for value in values}) == 1 for values in self.values.values())
+    @cached_property
+    def apart(self) -> frozenset[str]:
+        """What only some sides hand gradients to: it would get zeros where it got none before."""
+        found: frozenset[str] = NOBODY
+        for values in self.values.values():
+            every = [value.sources for value in values]
+            found |= NOBODY.union(*every) - every[0].intersection(*every)
+        return found
+
+    def need_apart(self) -> bool:
+        """Ask that gradients are recorded for nothing that only some sides use; False where it cannot be named."""
+        names = [self.source(key) for key in sorted(self.apart)]
+        rest = [f"{name}.requires_grad" for name in names if f"not {name}.requires_grad" not in self.tests]
+        if all(names) and rest:
+            some = rest[0] if len(rest) == 1 else f"({' or '.join(rest)})"
+            self.ask(f"not ({self.torch}.is_grad_enabled() and {some})")
+        return all(names)
+
+    def source(self, key: str) -> str:
+        """The name of what gradients flow into."""
+        own = frozenset({key})
+        env = self.choice.reader.env.items()
+        named = (name for name, value in env if isinstance(value, Tensor) and value.sources == own)
+        return self.choice.reader.spell(key) or next(named, "")
 
     @property
     def keeps_layout(self) -> bool:
@@ -159,8 +248,5 @@ class Proof:
         )
 
 
-def layout_roots(layout: Hashable) -> list[Hashable]:
-    """The tensors by whose strides those of a result go."""
-    if not isinstance(layout, tuple):
-        return []
-    return [layout] if layout[0] == "layout" else [root for part in layout[1:] for root in layout_roots(part)]
+def maybe(mode: str, test: str) -> str:
+    return f"({mode}{test})" if mode else test

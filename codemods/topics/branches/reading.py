@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods.model import Unsure
+from codemods.topics.branches.functions import read_function
 from codemods.topics.branches.known import Known
 from codemods.topics.branches.layers import layer_called
 from codemods.topics.branches.operations import (
@@ -13,8 +14,10 @@ from codemods.topics.branches.operations import (
     CASTS,
     COUNTS,
     FACTS,
+    FILLS,
     TENSORS_ONLY,
     VIEWS,
+    WHOLE,
     applied,
     plain_name,
 )
@@ -28,10 +31,12 @@ from codemods.topics.branches.values import (
     Unknown,
     Value,
     Work,
+    bases,
     combined,
 )
 
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+INFINITIES = {"float('inf')": "inf", "float('-inf')": "-inf"}
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 
@@ -45,6 +50,8 @@ class Reader(Known):
             return Number(node.value) if is_number else Other()  # type: ignore[arg-type]
         if isinstance(node, ast.Name):
             return self._name(node)
+        if isinstance(node, ast.Call) and ast.unparse(node) in INFINITIES and is_builtin_float(self, node):
+            return Number(float(INFINITIES[ast.unparse(node)]))
         if isinstance(node, ast.Attribute):
             return self._attribute(node, work)
         if isinstance(node, ast.UnaryOp):
@@ -83,12 +90,13 @@ class Reader(Known):
 
     def _finfo(self, call: ast.Call, work: Work) -> Number:
         """`torch.finfo(x.dtype).max`: a number, but an error for a dtype that is not floating."""
-        given = call.args[0] if len(call.args) == 1 else call
+        given, dtype = (call.args[0] if len(call.args) == 1 else call), None
         if isinstance(given, ast.Attribute) and given.attr == "dtype" and self.module.resolve(given) is None:
-            work.floats[self.tensor(given.value, work).dtype] = None
+            dtype = self.tensor(given.value, work).dtype
+            work.floats[dtype] = None
         elif self.module.resolve(given) not in FLOATS:
             raise self.unsure(call)
-        return Number()
+        return Number(within=dtype)
 
     def tensor(self, node: ast.AST, work: Work, *, proves: bool = False) -> Tensor:
         """The expression as a tensor. What may be something else must be one: `work` notes that."""
@@ -99,10 +107,10 @@ class Reader(Known):
     def _unary(self, node: ast.UnaryOp, work: Work) -> Value:
         value = self.read(node.operand, work)
         if isinstance(value, Number) and isinstance(node.op, ast.USub):
-            return Number(None if value.value is None else -value.value)
+            return Number(None if value.value is None else -value.value, value.within)
         given = self.settled(value, node.operand, work)
         if isinstance(node.op, ast.USub):
-            work.floats[given.dtype] = None
+            work.signed[given.dtype] = None
             return given.made()
         if isinstance(node.op, ast.Invert) and given.dtype == BOOL:
             return given.made()
@@ -124,7 +132,9 @@ class Reader(Known):
         return self._with_number(node, given, number, work, turned=not is_left)
 
     def _with_number(self, node: ast.BinOp, given: Tensor, number: Number, work: Work, *, turned: bool) -> Tensor:
-        work.floats[given.dtype] = None
+        is_small = isinstance(number.value, int) and abs(number.value) < 128
+        keeps = is_small and isinstance(node.op, ast.Add | ast.Sub | ast.Mult)
+        (work.signed if keeps else work.floats)[given.dtype] = None
         is_inverse = isinstance(node.op, ast.Pow) or (turned and isinstance(node.op, ast.Div))
         if is_inverse:
             work.full[given.dtype] = None
@@ -137,11 +147,14 @@ class Reader(Known):
         is_sum = isinstance(node.op, ast.Add | ast.Sub)
         if isinstance(node.op, ast.Pow):
             raise self.unsure(node)
-        work.floats |= {left.dtype: None, right.dtype: None}
+        needed = work.floats if isinstance(node.op, ast.Div) else work.signed
+        every = bases(left.dtype) | bases(right.dtype)
+        if not self.sure or not every <= {BOOL, WHOLE}:  # what is known to be whole, or bool, needs no test
+            needed |= {left.dtype: None, right.dtype: None}
         work.bent |= not is_sum
-        return combined(left, right if self.sure else self._fitting(left, right, work))
+        return combined(left, right if self.sure else self.fitting(left, right, work))
 
-    def _fitting(self, left: Tensor, right: Tensor, work: Work) -> Tensor:
+    def fitting(self, left: Tensor, right: Tensor, work: Work) -> Tensor:
         """What does not run for certain must not raise: two tensors must be of one shape, dtype and device."""
         is_single = "()" in (left.shape, right.shape)
         for kind in ("dtype", "device", *(() if is_single else ("shape",))):
@@ -153,14 +166,17 @@ class Reader(Known):
 
     def _compared(self, node: ast.Compare, work: Work) -> Tensor:
         left, right = self.read(node.left, work), self.read(node.comparators[0], work)
+        is_order = not isinstance(node.ops[0], ast.Eq | ast.NotEq)
         if self.is_settled(left, work) and self.is_settled(right, work):
             one, two = self.settled(left, node, work), self.settled(right, node, work)
-            two = two if self.sure else self._fitting(one, two, work)
+            work.real |= {one.dtype: None, two.dtype: None} if is_order else {}
+            two = two if self.sure else self.fitting(one, two, work)
             return combined(one, two).made(BOOL).but(sources=NOBODY)
         is_left = self.is_settled(left, work) or isinstance(right, Number)
         given = self.settled(left if is_left else right, node, work)
         if self.number(right if is_left else left, work) is None:
             raise self.unsure(node)
+        work.real |= {given.dtype: None} if is_order else {}
         return given.made(BOOL).but(sources=NOBODY)
 
     # Calls
@@ -169,6 +185,8 @@ class Reader(Known):
         if any(isinstance(argument, ast.Starred) for argument in call.args) or any(not w.arg for w in call.keywords):
             raise self.unsure(call)
         dotted = self.module.resolve(call.func)
+        if dotted and (made := read_function(self, dotted, call, work)):
+            return made
         if dotted and (name := plain_name(dotted)) and call.args:
             given = self.tensor(call.args[0], work, proves=True)
             return applied(name, given, call, self._others(call, call.args[1:], work), work)
@@ -180,6 +198,9 @@ class Reader(Known):
 
     def _others(self, call: ast.Call, rest: list[ast.expr], work: Work) -> list[Value]:
         found = [self.read(item, work) for item in (*rest, *(word.value for word in call.keywords))]
+        name = getattr(call.func, "attr", "")
+        if name in FILLS:  # its first is the mask
+            found[:1] = [self.settled(item, call, work) for item in found[:1]]
         return [self.number(item, work) or item if isinstance(item, Unknown) else item for item in found]
 
     def _method(self, call: ast.Call, func: ast.Attribute, work: Work) -> Value:
@@ -213,6 +234,10 @@ class Reader(Known):
         self.floats.add(dtype)
         shape = given.shape if layer == "LayerNorm" else ("layer", name, given.shape)
         return Tensor(shape, dtype, given.device, ("layer", given.layout), given.sources | {name})
+
+
+def is_builtin_float(reader: Reader, call: ast.Call) -> bool:
+    return reader.module.scopes.is_builtin(call.func, "float")
 
 
 def is_dotted(node: ast.AST) -> bool:

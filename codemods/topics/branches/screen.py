@@ -77,12 +77,18 @@ def is_for_others(node: ast.If | ast.IfExp) -> bool:
 
 
 def is_guarded(module: Module, node: ast.AST) -> bool:
-    """Whether the code asks already whether it is compiled: around the branch, or just before it."""
+    """Whether the code asks already whether it is compiled: around the branch, just before it, or to return."""
     statement = module.statement(node)
-    block = module.block(statement)
-    earlier = block[: block.index(statement)]
-    around = [outer for outer in (statement, *module.ancestors(node)) if isinstance(outer, ast.If)]
-    return any(asks_compiling(outer.test) for outer in [*around, *earlier[-1:]] if isinstance(outer, ast.If))
+    around = [outer for outer in (statement, *module.ancestors(node)) if isinstance(outer, ast.stmt)]
+    blocks = [(outer, module.block(outer)) for outer in around]
+    earlier = [block[: block.index(outer)] for outer, block in blocks]
+    leaving = [item for block in earlier for item in block if isinstance(item, ast.If) and is_return(item.body[-1])]
+    asked = [*around, *earlier[0][-1:], *leaving]
+    return any(asks_compiling(outer.test) for outer in asked if isinstance(outer, ast.If))
+
+
+def is_return(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Return)
 
 
 def asks_compiling(test: ast.expr) -> bool:

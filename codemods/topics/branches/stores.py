@@ -83,7 +83,7 @@ def read_stores(module: Module, function: Function, node: ast.If) -> Stores:
         raise Unsure(f"line {node.lineno}: it is the `elif` of a test that asks for no tensor's value")
     reader, asked = reader_at(module, function, node), Work()
     condition = read_condition(reader, node.test, asked, is_first=True)
-    if condition.static or asked.floats or asked.same:
+    if condition.static or asked.wants_more:
         raise Unsure(f"line {node.lineno}: the test asks for more than one thing, and the sides store into an object")
     sides = (read_side(reader, node.body), read_side(reader, node.orelse))
     check_apart(node, *sides)

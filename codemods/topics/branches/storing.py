@@ -6,8 +6,10 @@ import ast
 from pathlib import Path
 
 from codemods.model import Edit, Unsure
+from codemods.topics.branches.needs import check_version, require_torch
+from codemods.topics.branches.sides import Names
 from codemods.topics.branches.stores import Side, Stores
-from codemods.topics.branches.writing import Written, check_version, free_name, require_torch
+from codemods.topics.branches.writing import Written
 
 NOTE = "eager code runs as before; only compiled code takes the new lines"
 
@@ -18,7 +20,8 @@ def write_stores(stores: Stores, root: Path) -> Written:
         raise Unsure(f"line {stores.node.lineno}: the name `type` may be something else here")
     check_version(root)
     torch, imports = require_torch(stores.reader, stores.node)
-    return Written((*imports, StoreText(stores, torch).edit()), caveat(stores), (NOTE,), "torch.where")
+    edits = (*imports, StoreText(stores, torch).edit())
+    return Written(edits, caveat(stores), (NOTE,), "torch.where", stores.reader.module.span(stores.node))
 
 
 def caveat(stores: Stores) -> str:
@@ -40,7 +43,7 @@ class StoreText:
         self.stores, self.torch, self.module = stores, torch, stores.reader.module
         self.indent = self.module.indent(stores.node)
         self.inner = self.indent + self.module.indent_unit
-        self.taken = free_name(stores.reader.function, 0)
+        self.taken = Names(stores.reader.function).fresh("taken")
 
     def edit(self) -> Edit:
         node = self.stores.node

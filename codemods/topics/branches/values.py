@@ -39,9 +39,10 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Number:
-    """A Python number; `value` is None where it is not written out."""
+    """A Python number; `value` is None where it is not written out. `within`: a dtype that can hold it."""
 
     value: float | None = None
+    within: Hashable = None
 
 
 @dataclass(frozen=True)
@@ -69,25 +70,43 @@ class Work:
     """What it takes to compute something, gathered while it is read.
 
     `tensors` and `numbers`: keys of what must be a tensor or a Python number. `floats`: dtypes that must be floating;
-    `full`: those that must be float32, as autocast takes some functions there. `same`: shapes,
-    dtypes and devices that must be equal. `bent`: a gradient is multiplied by a
-    value, so that zero may become NaN. `heavy`: it costs more than a pass over the elements. `may_raise`: why.
+    `full`: those that must be float32, as autocast takes some functions there; `signed`: those that must be signed, as
+    arithmetic keeps these; `real`: those that must not be complex; `bools`: those that must be bool. `filled`: shapes
+    that must have elements; `single`: those that must have just one. `same`: shapes, dtypes and devices that must be
+    equal. `bent`: a gradient is multiplied by a value, so that zero may become NaN. `heavy`: it costs more than a pass
+    over the elements. `may_raise`: why.
     """
 
     tensors: dict[str, None] = field(default_factory=dict)
     numbers: dict[str, None] = field(default_factory=dict)
     floats: dict[Hashable, None] = field(default_factory=dict)
     full: dict[Hashable, None] = field(default_factory=dict)
+    real: dict[Hashable, None] = field(default_factory=dict)
+    signed: dict[Hashable, None] = field(default_factory=dict)
+    bools: dict[Hashable, None] = field(default_factory=dict)
+    filled: dict[Hashable, None] = field(default_factory=dict)
+    single: dict[Hashable, None] = field(default_factory=dict)
     same: dict[tuple[str, Hashable, Hashable], None] = field(default_factory=dict)
     bent: bool = False
     heavy: bool = False
     may_raise: str = ""
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether it takes more than tensors and numbers of any kind."""
+        dtypes = self.floats or self.full or self.real or self.signed or self.bools
+        return bool(dtypes or self.filled or self.single or self.same)
 
     def add(self, other: Work) -> None:
         self.tensors |= other.tensors
         self.numbers |= other.numbers
         self.floats |= other.floats
         self.full |= other.full
+        self.real |= other.real
+        self.signed |= other.signed
+        self.bools |= other.bools
+        self.filled |= other.filled
+        self.single |= other.single
         self.same |= other.same
         self.bent |= other.bent
         self.heavy |= other.heavy
@@ -96,6 +115,13 @@ class Work:
 
 def dense(layout: Hashable) -> bool:
     return layout == "()" or (isinstance(layout, tuple) and layout[0] == "dense")
+
+
+def layout_roots(layout: Hashable) -> list[Hashable]:
+    """The tensors by whose strides those of a result go."""
+    if not isinstance(layout, tuple):
+        return []
+    return [layout] if layout[0] == "layout" else [root for part in layout[1:] for root in layout_roots(part)]
 
 
 def bases(dtype: Hashable) -> set[Hashable]:

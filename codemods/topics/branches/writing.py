@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods.imports import is_bound_otherwise
 from codemods.model import Edit, Span, Unsure
-from codemods.module import Function
-from codemods.syntax.torch_version import oldest_torch
 from codemods.topics.branches.aliases import doubt, kept
-from codemods.topics.branches.arms import RESULT, render
+from codemods.topics.branches.arms import RESULT, is_result
 from codemods.topics.branches.choices import Choice
-from codemods.topics.branches.conditions import ATOMS
+from codemods.topics.branches.forks import Fork, forks
+from codemods.topics.branches.needs import check_version, require_torch
 from codemods.topics.branches.proof import Proof
-from codemods.topics.branches.reading import Reader
+from codemods.topics.branches.sides import Names, Sides, Wrap, depend, is_lone_part, joined, wrapper
 
 WIDE = 100
-GUARD_SINCE = (2, 3)
-MAYBE = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.comprehension)
-Wrap = Callable[[str], str] | None
 
 
 @dataclass
@@ -31,6 +25,7 @@ class Written:
     caveat: str
     notes: tuple[str, ...]
     form: str
+    covers: Span
 
 
 def write(choice: Choice, root: Path) -> Written:
@@ -40,68 +35,51 @@ def write(choice: Choice, root: Path) -> Written:
     proof = Proof(choice, torch)
     proof.prove()
     caveat = doubt(choice, proof)
-    text = Text(choice, proof, torch)
+    text = Text(choice, proof, torch, hands_on=bool(caveat))
     if not module.begins_line(module.statement(choice.node)):
         raise Unsure(f"line {choice.node.lineno}: it shares its line with another statement")
     if text.is_plain(kept(choice, proof)):
-        return Written((*imports, text.plain()), caveat, (), "torch.where")
+        return Written((*imports, text.plain()), caveat, (), "torch.where", text.replaced())
     check_version(root)
     notes = ("eager code runs as before; only compiled code takes the new lines", *text.notes())
-    return Written((*imports, text.guarded()), caveat, notes, text.form)
-
-
-def require_torch(reader: Reader, branch: ast.If | ast.IfExp) -> tuple[str, tuple[Edit, ...]]:
-    """How torch is called here, with the edits that import it; none where the function has used the name already.
-
-    A file may import torch under a condition only: to import it at the top would ask for it where it is not there.
-    """
-    if is_bound_otherwise(reader.module, "torch"):
-        raise Unsure("the name torch is used for something else in this file")
-    earlier = (item for item in reader.function.body if item.lineno < branch.lineno and isinstance(item, ast.Assign))
-    surely = [item.value for item in earlier if not any(isinstance(node, MAYBE) for node in ast.walk(item))]
-    names = (node for value in surely for node in ast.walk(value) if isinstance(node, ast.Name))
-    used = next((node.id for node in names if reader.module.resolve(node) == "torch"), "")
-    torch, imports = reader.module.imports.require("torch")
-    return (used, ()) if used and imports else (torch, imports)
-
-
-def check_version(root: Path) -> None:
-    declared = oldest_torch(root)
-    if declared and declared[0] < GUARD_SINCE:
-        text = ".".join(map(str, declared[0]))
-        raise Unsure(f"{declared[1]} allows torch {text}, which has no torch.compiler.is_compiling (new in 2.3)")
+    return Written((*imports, text.guarded()), caveat, notes, text.form, text.replaced())
 
 
 class Text:
     """The lines that stand for a choice."""
 
-    def __init__(self, choice: Choice, proof: Proof, torch: str) -> None:
+    def __init__(self, choice: Choice, proof: Proof, torch: str, *, hands_on: bool) -> None:
         self.choice, self.proof, self.torch = choice, proof, torch
         self.module = choice.reader.module
         self.indent = self.module.indent(self.module.statement(choice.node))
-        self.is_pair = len(choice.arms) == 2
         self.uses_cond = proof.is_heavy
         if self.uses_cond:
             check_cond(choice, proof)
-        self.needs_no_grad = not choice.reader.no_grad and (
-            self.uses_cond or not proof.shares_gradients or (proof.is_bent and not self.is_pair)
-        )
-        self.wraps = proof.is_bent and self.is_pair and not self.needs_no_grad and not choice.reader.no_grad
-        if self.needs_no_grad or choice.reader.no_grad:
-            proof.need_no_gradients()
+        no_grad = choice.reader.no_grad
+        if self.uses_cond or proof.apart or no_grad or hands_on:
+            proof.need_no_gradients(always=self.uses_cond or no_grad)
+        self.needs_no_grad = not no_grad and (self.uses_cond or not proof.need_apart())
+        self.wraps = proof.is_bent and not self.needs_no_grad and not no_grad
         self.form = "torch.cond" if self.uses_cond else "torch.where"
-        is_named = len(choice.targets) > 1 or self.wraps
-        function, count = choice.reader.function, len(choice.conditions)
-        self.names = [free_name(function, number) if is_named else "" for number in range(count)]
+        free = Names(choice.reader.function)
+        self.names = [free.fresh("taken") if self.is_named(number) else "" for number in range(len(choice.conditions))]
+        self.sides = Sides(choice, free, [self.wrap(number) for number in range(len(choice.arms))])
+
+    def is_named(self, number: int) -> bool:
+        """Whether a condition is needed more than once."""
+        return len(self.choice.targets) > 1 or self.wraps or forks(self.choice.top).count(number) > 1
 
     def notes(self) -> tuple[str, ...]:
-        reason = "torch.cond loses gradients" if self.uses_cond else "a side that is not taken would get gradients"
-        return (f"where gradients are recorded the graph still breaks: {reason}",) if self.needs_no_grad else ()
+        if self.uses_cond:
+            return ("where gradients are recorded the graph still breaks: torch.cond loses gradients",)
+        told = "where something that not all sides use gets gradients the graph still breaks: it would get zeros too"
+        return (told,) if self.proof.apart and not self.choice.reader.no_grad else ()
 
     def is_plain(self, shared: list[str]) -> bool:
         """Whether eager code may run the new form too: the same values, strides, gradients and owners."""
         choice, proof = self.choice, self.proof
-        special = proof.tests or self.needs_no_grad or self.uses_cond or self.wraps or proof.is_bent or shared
+        odd = self.needs_no_grad or self.uses_cond or self.wraps or choice.conditions[0].is_either
+        special = proof.tests or odd or proof.is_bent or shared
         static = choice.conditions[0].static
         is_simple = not static or not (choice.returns or (isinstance(choice.node, ast.If) and choice.node.orelse))
         span = self.replaced()
@@ -116,33 +94,23 @@ class Text:
     def wrap(self, number: int) -> Wrap:
         if not self.wraps or not self.choice.arms[number].work.bent:
             return None
-        given = self.condition(0)
-        return lambda text: (
-            f"{self.torch}.where({given}, {text}, 1)" if number == 0 else (f"{self.torch}.where({given}, 1, {text})")
-        )
-
-    def value(self, number: int, name: str) -> str:
-        arm = self.choice.arms[number]
-        step, wrap = arm.step(name), self.wrap(number)
-        if step is None:
-            return wrap(name) if wrap else name
-        text = render(self.choice.reader, arm, step, wrap)
-        if not step.sign:
-            return text
-        side = text if isinstance(step.value, (*ATOMS, ast.Constant)) else f"({text})"
-        return f"{wrap(name) if wrap else name} {step.sign} {side}"
+        return wrapper(self.torch, self.names, self.choice.ways[number])
 
     def chosen(self, name: str) -> list[str]:
-        """The call that selects, as its pieces: nested for a chain."""
-        values = [self.value(number, name) for number in range(len(self.choice.arms))]
+        """The call that selects, as its pieces; only the text where all sides give the same."""
+        top, values = self.choice.top, [side[name] for side in self.sides.values]
         if self.uses_cond:
             fresh = [not found.owners for found in self.proof.values[name]]
-            sides = [text if is_new else f"({text}).clone()" for text, is_new in zip(values, fresh, strict=True)]
-            return [f"{self.torch}.cond(", self.condition(0), *(f"lambda: {side}" for side in sides)]
-        inner = values[-1]
-        for number in range(len(values) - 2, 0, -1):
-            inner = f"{self.torch}.where({self.condition(number)}, {values[number]}, {inner})"
-        return [f"{self.torch}.where(", self.condition(0), values[0], inner]
+            values = [text if is_new else f"({text}).clone()" for text, is_new in zip(values, fresh, strict=True)]
+            return [f"{self.torch}.cond(", self.condition(0), *(f"lambda: {side}" for side in values)]
+        yes, no = (self.selected(side, values) for side in (top.yes, top.no))
+        return [yes] if yes == no else [f"{self.torch}.where(", self.condition(top.condition), yes, no]
+
+    def selected(self, place: Fork | int, values: list[str]) -> str:
+        if isinstance(place, int):
+            return values[place]
+        yes, no = (self.selected(side, values) for side in (place.yes, place.no))
+        return yes if yes == no else f"{self.torch}.where({self.condition(place.condition)}, {yes}, {no})"
 
     def lines(self, depth: int) -> list[str]:
         """The new statements; each level of a line's own indentation is one unit."""
@@ -150,19 +118,36 @@ class Text:
         for number, name in enumerate(self.names):
             if name:
                 found.append(f"{name} = {self.choice.conditions[number].text}")
-        for number, step in self.choice.local_steps():
-            sign = f"{step.name} {step.sign} " if step.sign else ""
-            found.append(
-                f"{step.name} = {sign}{render(self.choice.reader, self.choice.arms[number], step, self.wrap(number))}"
-            )
-        for name in self.choice.targets:
-            head, pieces = ("return " if name == RESULT else f"{name} = "), self.chosen(name)
-            line = head + pieces[0] + ", ".join(pieces[1:]) + ")"
-            if self.fits(unit * depth + line):
-                found.append(line)
-            else:
-                found += [head + pieces[0], *(f"{unit}{piece}," for piece in pieces[1:]), ")"]
+        found += [f"{name} = {text}" for text, name in self.sides.lines.items()]
+        targets, every = self.choice.targets, [self.chosen(name) for name in self.choice.targets]
+        if is_result(targets[0]) or depend(targets, self.sides.values):
+            head = "return " if is_result(targets[0]) else f"{', '.join(targets)} = "
+            return found + self.together(head, every, unit * depth)
+        for name, pieces in zip(targets, every, strict=True):
+            found += self.together(f"{name} = ", [pieces], unit * depth)
         return found
+
+    def together(self, head: str, every: list[list[str]], indent: str) -> list[str]:
+        """One statement with one call, or several side by side; on several lines if it is long."""
+        unit, calls = self.module.indent_unit, [joined(pieces) for pieces in every]
+        line = head + ", ".join(calls) + ("," if is_lone_part(self.choice.targets) else "")
+        if self.fits(indent + line):
+            return [line]
+        if len(every) == 1 and len(every[0]) > 1 and not is_lone_part(self.choice.targets):
+            inner = [line for piece in every[0][1:] for line in self.spread(indent + unit, piece)]
+            return [head + every[0][0], *(unit + line for line in inner), ")"]
+        return [f"{head}(", *(unit + line for call in calls for line in self.spread(indent + unit, call)), ")"]
+
+    def spread(self, indent: str, text: str) -> list[str]:
+        """One argument, on several lines where it is a selection that is too long for one."""
+        call = None if text.startswith("lambda:") else ast.parse(text, mode="eval").body
+        is_where = isinstance(call, ast.Call) and ast.unparse(call.func) == f"{self.torch}.where"
+        if self.fits(f"{indent}{text},") or not is_where:
+            return [f"{text},"]
+        assert isinstance(call, ast.Call)
+        unit, parts = self.module.indent_unit, [ast.get_source_segment(text, part) or "" for part in call.args]
+        inner = [line for part in parts for line in self.spread(indent + unit, part)]
+        return [f"{self.torch}.where(", *(unit + line for line in inner), "),"]
 
     def fits(self, line: str) -> bool:
         """Whether a line is short enough; torch's name in this file does not count, nor may the layout depend on it."""
@@ -177,8 +162,7 @@ class Text:
 
     def plain(self) -> Edit:
         if isinstance(self.choice.node, ast.IfExp):
-            pieces = self.chosen(RESULT)
-            return self.module.replace(self.replaced(), pieces[0] + ", ".join(pieces[1:]) + ")")
+            return self.module.replace(self.replaced(), joined(self.chosen(RESULT)))
         static, unit = self.choice.conditions[0].static, self.module.indent_unit
         lines = self.lines(1 if static else 0)
         if static:
@@ -186,7 +170,7 @@ class Text:
         return self.module.replace(self.replaced(), f"\n{self.indent}".join(lines))
 
     def guard(self) -> str:
-        asked = [*self.choice.conditions[0].static, *self.proof.tests]
+        asked = [*self.static(), *self.proof.tests]
         asked += [f"not {self.torch}.is_grad_enabled()"] if self.needs_no_grad else []
         tests = [f"{self.torch}.compiler.is_compiling()", *dict.fromkeys(asked)]
         line = f"if {' and '.join(tests)}:"
@@ -194,6 +178,15 @@ class Text:
             return line
         gap = f"\n{self.indent}{self.module.indent_unit}"
         return f"if ({gap}{f'{gap}and '.join(tests)}\n{self.indent}):"
+
+    def static(self) -> list[str]:
+        """The Python tests before the tensor's, without those that another test answers."""
+        answered = {
+            test.replace("isinstance(", "", 1).replace(f", {self.torch}.Tensor)", " is not None")
+            for test in self.proof.tests
+            if test.startswith("isinstance(") and test.endswith(f", {self.torch}.Tensor)")
+        }
+        return [test for test in self.choice.conditions[0].static if test not in answered]
 
     def guarded(self) -> Edit:
         """The new lines for compiled code, and the old ones for everybody else, as they are."""
@@ -209,27 +202,21 @@ class Text:
         old, span = self.module.code(statement), self.module.span(statement)
         if "\n" in old or "\r" in old or not isinstance(statement, ast.Assign | ast.Return | ast.Expr):
             raise Unsure(f"line {node.lineno}: it stands in a statement that cannot be written twice")
-        where, pieces = self.replaced(), self.chosen(RESULT)
-        call = pieces[0] + ", ".join(pieces[1:]) + ")"
+        where = self.replaced()
+        call = joined(self.chosen(RESULT))
         new = old[: where.start - span.start] + call + old[where.end - span.start :]
         named = [f"{self.names[0]} = {self.choice.conditions[0].text}"] if self.names[0] else []
+        named += [f"{name} = {text}" for text, name in self.sides.lines.items()]
         head = self.guard() + "".join(gap + line for line in [*named, new])
         if isinstance(statement, ast.Return):
             return self.module.insert(span.start, f"{head}\n{self.indent}")
         return self.module.replace(span, f"{head}\n{self.indent}else:{gap}{old}")
 
 
-def with_parentheses(text: str, span: Span) -> Span:
-    """The span with parentheses right around it that belong to no call."""
-    is_wrapped = text[span.start - 1 : span.start] == "(" and text[span.end : span.end + 1] == ")"
-    calls = re.match(r"[\w)\]]", text[span.start - 2 : span.start - 1])
-    return Span(span.start - 1, span.end + 1) if is_wrapped and not calls else span
-
-
 def check_cond(choice: Choice, proof: Proof) -> None:
     """What torch.cond is seen to stand: one value, two sides, tensors and written numbers only."""
     line = choice.node.lineno
-    if len(choice.arms) != 2 or len(choice.targets) != 1 or choice.local_steps():
+    if len(choice.arms) != 2 or len(choice.targets) != 1 or choice.has_locals:
         raise Unsure(f"line {line}: too dear to compute every side, and torch.cond takes two sides with one value each")
     numbers = [key for arm in choice.arms for key in arm.work.numbers]
     if numbers:
@@ -237,7 +224,8 @@ def check_cond(choice: Choice, proof: Proof) -> None:
     proof.need_contiguous(proof.values[choice.targets[0]])
 
 
-def free_name(function: Function, number: int) -> str:
-    taken = {getattr(node, "id", getattr(node, "arg", "")) for node in ast.walk(function)}
-    names = ("taken" + (f"_{count}" if count else "") for count in range(number, number + 100))
-    return next(name for name in names if name not in taken)
+def with_parentheses(text: str, span: Span) -> Span:
+    """The span with parentheses right around it that belong to no call."""
+    is_wrapped = text[span.start - 1 : span.start] == "(" and text[span.end : span.end + 1] == ")"
+    calls = re.match(r"[\w)\]]", text[span.start - 2 : span.start - 1])
+    return Span(span.start - 1, span.end + 1) if is_wrapped and not calls else span
