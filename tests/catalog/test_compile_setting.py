@@ -71,6 +71,25 @@ def test_a_setting_turns_some_breaks_into_errors(tried: dict[str, Any]) -> None:
     assert tried["viewed: decorator"][3] == "BackendCompilerFailed"
 
 
+def test_a_number_is_an_error_as_one_of_several_indices(tried: dict[str, Any]) -> None:
+    assert tried["column: decorator"][3] == "IndexError"
+
+
+def test_inductor_must_know_in_training_that_a_slice_does_not_count_from_the_end(tried: dict[str, Any]) -> None:
+    assert tried["sliced: inductor"][3] == "InductorError"
+    assert tried["sliced_told: inductor"] == [1, 0, []]
+
+
+def test_a_slice_that_counts_from_the_end_raises_once_torch_is_told_otherwise(tried: dict[str, Any]) -> None:
+    assert tried["sliced: from the end"] == [3]
+    assert "Runtime assertion failed" in tried["sliced_told: from the end"]
+
+
+def test_what_must_know_of_more_than_one_can_be_told_so_by_hand(tried: dict[str, Any]) -> None:
+    assert tried["summed_up: decorator"][3] == "BackendCompilerFailed"
+    assert tried["summed_up_told: decorator"] == [1, 0, []]
+
+
 def test_a_setting_has_loops_on_values_skipped(tried: dict[str, Any]) -> None:
     assert "GB4841" in tried["loop: decorator"][2]
     assert tried["in_a_loop: decorator"] == [0, 0, ["skipped"]]

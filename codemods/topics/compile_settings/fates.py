@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from codemods.module import Module
@@ -33,15 +33,20 @@ WORSE = {
     "one_hot": "`one_hot` compiles again for each number",
 }
 LIST_INDEX = "as the index of a list it is an error (GuardOnDataDependentSymNode), where there was a break"
+ROW_INDEX = "as one of several indices it is an error (IndexError), where there was a break"
 
 
 @dataclass(frozen=True)
 class Fate:
-    """One use. `why` says what the setting would make worse there, or what is not known."""
+    """One use. `why` says what the setting would make worse there, or what is not known.
+
+    `bound`: where a slice begins or ends, if that is what the number is for.
+    """
 
     kind: Kind
     node: ast.AST
     why: str = ""
+    bound: ast.expr | None = None
 
 
 def fates_of(tensors: Tensors, module: Module, node: ast.AST, depth: int = 0) -> Iterator[Fate]:
@@ -50,6 +55,10 @@ def fates_of(tensors: Tensors, module: Module, node: ast.AST, depth: int = 0) ->
     if isinstance(parent, ast.BinOp):
         other = parent.right if parent.left is node else parent.left
         yield from fates_of(tensors, module, parent, depth) if is_number(module, other) else [Fate("plain", parent)]
+    elif isinstance(parent, ast.Slice) and isinstance(node, ast.expr) and node is not parent.step:
+        yield from (replace(fate, bound=node) for fate in fates_of(tensors, module, parent, depth))
+    elif is_one_of_several(module, node):
+        yield Fate("worse", parent or node, ROW_INDEX)
     elif isinstance(parent, (ast.Slice, ast.Tuple, ast.List, ast.UnaryOp)) and not is_returned(module, parent):
         yield from fates_of(tensors, module, parent, depth)
     elif isinstance(parent, ast.Subscript) and parent.slice is node:
@@ -70,6 +79,13 @@ def fates_of(tensors: Tensors, module: Module, node: ast.AST, depth: int = 0) ->
 
 def is_returned(module: Module, node: ast.AST) -> bool:
     return isinstance(module.parent(node), ast.Return)
+
+
+def is_one_of_several(module: Module, node: ast.AST) -> bool:
+    """Whether it is `k` of `x[:, k]`: torch 2.13 takes a captured number as the only index alone, or in a slice."""
+    row = module.parent(node)
+    item = module.parent(row) if isinstance(row, ast.Tuple) and not isinstance(node, ast.Slice) else None
+    return isinstance(item, ast.Subscript) and item.slice is row
 
 
 def is_number(module: Module, node: ast.AST) -> bool:
