@@ -88,6 +88,18 @@ def sized(x, n):
     return (x * 2).sum()
 
 
+def of_one_size(x, n):
+    return x + torch.ones(8)
+
+
+def marked(call, mark):
+    def run(x, n):
+        mark(x, 0)
+        return call(x, n)
+
+    return run
+
+
 def watch(call, thread=False, sizes=(8, 8)):
     """Graphs, recompiles, breaks and the error of some calls, each with a backward."""
     error = []
@@ -187,6 +199,13 @@ def main() -> None:
     for dynamic in (None, True, False):
         fresh()
         told[f"sizes: dynamic={dynamic}"] = watch(compiled(sized, dynamic=dynamic), sizes=range(3, 15))
+    for mark in (dynamo.mark_dynamic, dynamo.maybe_mark_dynamic):
+        for dynamic in (None, False):
+            fresh()
+            run = marked(compiled(sized, dynamic=dynamic), mark)
+            told[f"sizes: {mark.__name__}, dynamic={dynamic}"] = watch(run, sizes=range(3, 15))
+        fresh()
+        told[f"one size: {mark.__name__}"] = watch(marked(compiled(of_one_size), mark))
     told["printed"], told["printed, put off"] = printed(False), printed(True)
     json.dump({"torch": torch.__version__, **told}, sys.__stdout__)
 

@@ -160,6 +160,72 @@ def test_a_limit_that_was_reached_otherwise_is_left_alone_with_advice(tmp_path: 
     assert "mark_dynamic" in finding.left_alone
 
 
+SUMS = """\
+import torch
+
+
+@torch.compile(dynamic=False)
+def total(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return (x * 2).sum() + y
+
+
+def run(rows):
+    for row in rows:
+        print(total(row, torch.ones(())))
+"""
+CHANGED = "tensor 'x' size mismatch at index 1. expected 3, actual 4"
+
+
+def limited(folder: Path, text: str, *guards: str) -> Finding:
+    (finding,) = found(folder, text, Site("crop.py", 5, "GB0039", guards or (CHANGED,)))
+    return finding
+
+
+def test_sizes_that_were_seen_to_change_are_marked_where_the_function_is_called(tmp_path: Path) -> None:
+    finding = limited(tmp_path, SUMS)
+    assert [edit.new_text.strip() for edit in finding.edits] == ["torch._dynamo.maybe_mark_dynamic(row, 1)"]
+    assert "size 1 of x changes from call to call" in finding.message
+    assert "1 recompile with dynamic=None, none with a mark" in finding.notes[0]
+
+
+def test_sizes_that_are_marked_already_are_left_alone(tmp_path: Path) -> None:
+    line = "        print(total"
+    text = SUMS.replace(line, f"        torch._dynamo.maybe_mark_dynamic(row, 1)\n{line}")
+    assert found(tmp_path, text, Site("crop.py", 5, "GB0039", (CHANGED,))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        print(total(row, torch.ones(())))", "        print(total(*row))"),
+        ("        print(total(row, torch.ones(())))", "        print(total(row + 1, row))"),
+        ("        print(total(row, torch.ones(())))", "        print(row and total(row, row))"),
+        ("        print(total(row, torch.ones(())))", "        print(map(total, row))"),
+        (
+            "        print(total(row, torch.ones(())))",
+            "        print(total(row, row))\n        print(total(x=rows, y=row))",
+        ),
+        ("def run(", "@torch.compile\ndef run("),
+    ],
+)
+def test_where_calls_cannot_be_marked_torch_decides(tmp_path: Path, old: str, new: str) -> None:
+    finding = limited(tmp_path, SUMS.replace(old, new))
+    assert [edit.new_text for edit in finding.edits] == ["None"]
+
+
+def test_what_changes_beside_sizes_is_not_for_marks(tmp_path: Path) -> None:
+    finding = limited(tmp_path, SUMS, CHANGED, "self.step == 3")
+    assert [edit.new_text for edit in finding.edits] == ["None"]
+
+
+def test_a_mark_saves_every_recompile_and_one_that_may_be_broken_raises_nothing(tried: dict[str, Any]) -> None:
+    for dynamic in (None, False):
+        assert tried[f"sizes: mark_dynamic, dynamic={dynamic}"] == [1, 0, []]
+        assert tried[f"sizes: maybe_mark_dynamic, dynamic={dynamic}"] == [1, 0, []]
+    assert tried["one size: mark_dynamic"][3] == "ConstraintViolationError"
+    assert tried["one size: maybe_mark_dynamic"] == [1, 0, []]
+
+
 def test_no_finding_is_called_safe(tmp_path: Path) -> None:
     assert all(finding.caveat for finding in found(tmp_path, CROP))
 

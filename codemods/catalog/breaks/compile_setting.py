@@ -14,6 +14,7 @@ from codemods.project import Project
 from codemods.syntax.assignments import own_nodes
 from codemods.syntax.compiled import compiled_code, requests
 from codemods.syntax.tensors.infer import Tensors
+from codemods.syntax.torch_version import oldest_torch
 from codemods.topics.compile_settings.constructs import MESSAGES, SCALARS, SHAPES, Construct, constructs_of
 from codemods.topics.compile_settings.hints import hints_for, write_hints
 from codemods.topics.compile_settings.limits import LIMIT, judge_limit
@@ -32,6 +33,7 @@ from codemods.topics.compile_settings.writing import (
     write_statement,
 )
 
+ASKED_SINCE = (2, 3)
 ERROR = (
     "what tracing cannot decide without the value is an error then (GuardOnDataDependentSymNode), where it was a "
     "break: run your calls once"
@@ -80,6 +82,10 @@ class CompileSetting(Codemod):
     negative number, so the check is for compiled code alone (`torch.compiler.is_compiling()`), unless the number is a
     count or a position. No check is written where torch knows: by `max(k, 0)`, or by `torch.zeros(k)` on the way.
 
+    Where a run was observed that reached the limit of recompiles, and sizes of arguments are all that had changed, the
+    calls get `torch._dynamo.maybe_mark_dynamic(x, 0)` before them. Where not every call can be seen, `dynamic=False`
+    becomes `dynamic=None`.
+
     Measured on torch 2.13, on the CPU: `capture_scalar_outputs` repairs sizes, slices, `arange`, `view`, `cat`,
     `split`, `pad`, `topk` (1 break, 1 recompile become none), not a branch or float `tolist()`; a `range()` skips the
     whole function, an index of a list or one of several indices (`x[:, k]`) is an error, and so is the backward of
@@ -95,7 +101,9 @@ class CompileSetting(Codemod):
     called from other compiled code, it breaks the graph itself. `options=` takes no setting, `fullgraph=True` has both
     on. Settings of one thread are not seen by another. `reorderable_logging_functions` repairs `print` and
     `warnings.warn(text)`, drops keywords (`end=`, `stacklevel=`) and breaks with a category. Sizes that change cost 1
-    recompile by default, none with `mark_dynamic` or `dynamic=True`, and with `dynamic=False` 8 and then the limit.
+    recompile by default, none with `dynamic=True` or a mark (also beside `dynamic=False`, where it was 8 and then the
+    limit). `mark_dynamic` raises where the code needs one size, `maybe_mark_dynamic` does not; both are
+    errors inside compiled code.
 
     Left alone:
     - requests with `fullgraph=True`: the settings are on there, and only hints may be missing
@@ -152,7 +160,7 @@ class CompileSetting(Codemod):
             refuse(constructs, needed, settings)
             edits, caveat = self.write(project, request, settings, needed)
             if SCALARS in settings:
-                told, doubts = write_hints(constructs)
+                told, doubts = write_hints(constructs, can_ask(project))
                 edits, caveat = (*edits, *told), "; ".join([caveat, *doubts])
         except Unsure as unsure:
             return request.module.finding(self.name, request.asked.node, message, left_alone=str(unsure), notes=notes)
@@ -161,13 +169,13 @@ class CompileSetting(Codemod):
     def judge_hints(self, project: Project, request: Request, constructs: list[Construct]) -> Finding | None:
         """Slices that fail in training where the setting is on already. That is no break, so no site is about it."""
         is_set = request.fullgraph or is_set_around(request, SCALARS) or is_set_somewhere(project, SCALARS)
-        hints, _ = hints_for(constructs) if is_set and self.sites is None else ([], [])
+        hints, _ = hints_for(constructs, can_ask(project)) if is_set and self.sites is None else ([], [])
         if not hints:
             return None
         first = hints[0]
         code = first.module.code(first.bound)
         message = f"`{code}` in {first.module.path}:{first.bound.lineno} is the bound of a slice: {TRAINING}"
-        edits, doubts = write_hints(constructs)
+        edits, doubts = write_hints(constructs, can_ask(project))
         return request.module.finding(
             self.name, request.asked.node, message, edits=edits, caveat="; ".join(doubts or [TRIED])
         )
@@ -229,6 +237,12 @@ def refuse(constructs: list[Construct], needed: list[Construct], settings: list[
         if one.setting in settings and worse:
             line = getattr(worse.node, "lineno", one.node.lineno)
             raise Unsure(f"{one.module.path}:{line}: {worse.why}")
+
+
+def can_ask(project: Project) -> bool:
+    """Whether every torch that the project supports knows `torch.compiler.is_compiling`."""
+    oldest = oldest_torch(project.root)
+    return oldest is None or oldest[0] >= ASKED_SINCE
 
 
 def is_resumed(function: Function) -> bool:

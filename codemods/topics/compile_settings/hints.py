@@ -63,27 +63,30 @@ class Hint:
         return (*imports, insert_before(self.module, self.statement, lines))
 
 
-def write_hints(constructs: Iterable[Construct]) -> tuple[tuple[Edit, ...], list[str]]:
+def write_hints(constructs: Iterable[Construct], can_ask: bool) -> tuple[tuple[Edit, ...], list[str]]:
     """The checks that tell torch of bounds, and what is to be said of them."""
-    hints, silent = hints_for(constructs)
+    hints, silent = hints_for(constructs, can_ask)
     doubts = [NEGATIVE] * any(not hint.is_sure for hint in hints)
     doubts += [f"{place}: {SILENT}" for place in dict.fromkeys(silent)]
     edits = tuple(edit for hint in hints for edit in hint.write())
     return tuple(dict.fromkeys(edits)), doubts
 
 
-def hints_for(constructs: Iterable[Construct]) -> tuple[list[Hint], list[str]]:
-    """What is to be told, once for all slices of a block; and the lines with slices for which nothing can be."""
+def hints_for(constructs: Iterable[Construct], can_ask: bool) -> tuple[list[Hint], list[str]]:
+    """What is to be told, once for all slices of a block; and the lines with slices for which nothing can be.
+
+    `can_ask`: whether plain code can tell that it is not compiled.
+    """
     hints: dict[tuple[ast.stmt, str], Hint] = {}
     silent: list[str] = []
     for one, bound in bounds_of(constructs):
         statement = one.module.statement(bound)
         if is_told(one.module, bound, statement) or is_counted(one, bound, statement):
             continue
-        if not can_be_told(one.module, bound, statement):
+        hint = Hint(one.module, statement, bound, is_sure(one.module, bound))
+        if not (hint.is_sure or can_ask) or not can_be_told(one.module, bound, statement):
             silent.append(f"{one.module.path}:{bound.lineno}")
             continue
-        hint = Hint(one.module, statement, bound, is_sure(one.module, bound))
         hints.setdefault((one.module.block(statement)[0], hint.text), hint)
     return list(hints.values()), silent
 
