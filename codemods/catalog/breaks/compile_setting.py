@@ -68,7 +68,8 @@ class CompileSetting(Codemod):
 
     Finds requests to compile (`@torch.compile`, `torch.compile(net)`, `net.compile()`) whose traced code, followed by
     names through the project, holds a number from a tensor that is used as a size (`torch.zeros(n.max().item())`,
-    `x[:k]`, `x.view(k, -1)`, `split(x, sizes.tolist())`), or a result whose shape depends on values (`nonzero`,
+    `x[:k]`, `x.view(k, -1)`, `split(x, sizes.tolist())`) or goes to others as it is (returned, stored in an attribute,
+    appended to a list), or a result whose shape depends on values (`nonzero`,
     one-argument `where`, `masked_select`, `unique`, `bincount`, `x[mask]` unless it is only summed or written back).
     With `prefer=setting` also `print` and `warnings.warn` with plain positional arguments. Where a run was observed,
     only what stands on a line that broke.
@@ -87,12 +88,13 @@ class CompileSetting(Codemod):
     becomes `dynamic=None`.
 
     Measured on torch 2.13, on the CPU: `capture_scalar_outputs` repairs sizes, slices, `arange`, `view`, `cat`,
-    `split`, `pad`, `topk` (1 break, 1 recompile become none), not a branch or float `tolist()`; a `range()` skips the
-    whole function, an index of a list or one of several indices (`x[:, k]`) is an error, and so is the backward of
-    `repeat`. Of 56 functions with `x[:k]`, inductor refused 21 in training because `k` might be negative, and takes 19
-    of these with one check of `k >= 0`, the others with two; `k <= x.shape[0]` never helped. `cumsum`, `var`,
-    `squeeze`, attention, `repeat`, and products with inner sizes of 1 must know `k > 1`, which is for you to say.
-    `reshape(-1, 2)` of a slice of an expanded tensor gave wrong numbers (inductor; right with `k > 1`).
+    `split`, `pad`, `topk` (1 break, 1 recompile become none), and numbers that are returned, stored or appended: the
+    same Python number, of every dtype but complex (`float` of a bool is an error); not a branch or float `tolist()`; a
+    `range()` skips the whole function, an index of a list or one of several indices (`x[:, k]`) is an error, and so is
+    the backward of `repeat`. Of 56 functions with `x[:k]`, inductor refused 21 in training because `k` might be
+    negative, and takes 19 of these with one check of `k >= 0`, the others with two; `k <= x.shape[0]` never helped.
+    `cumsum`, `var`, `squeeze`, attention, `repeat`, and products with inner sizes of 1 must know `k > 1`, which is for
+    you to say. `reshape(-1, 2)` of a slice of an expanded tensor gave wrong numbers (inductor; right with `k > 1`).
     `capture_dynamic_output_shape_ops` repairs `nonzero`, `where`, `unique`, `x[mask]` (1 break, 2 recompiles become
     none), not a loop or an `if` on the result; `x[mask].view(...)` into a linear layer is an error, `lstsq` still
     breaks. CPU time of a call on 64 x 64, in us, with the break, with the setting and rewritten: `x * k` 28, 18, 17;
@@ -102,13 +104,14 @@ class CompileSetting(Codemod):
     on. Settings of one thread are not seen by another. `reorderable_logging_functions` repairs `print` and
     `warnings.warn(text)`, drops keywords (`end=`, `stacklevel=`) and breaks with a category. Sizes that change cost 1
     recompile by default, none with `dynamic=True` or a mark (also beside `dynamic=False`, where it was 8 and then the
-    limit). `mark_dynamic` raises where the code needs one size, `maybe_mark_dynamic` does not; both are
-    errors inside compiled code.
+    limit). `mark_dynamic` raises where the code needs one size, `maybe_mark_dynamic` does not; both are errors inside
+    compiled code.
 
     Left alone:
     - requests with `fullgraph=True`: the settings are on there, and only hints may be missing
     - projects that have the setting already, in whatever form
-    - numbers that only multiply, decide or are returned: a rewrite keeps them as tensors, or no setting helps
+    - numbers that only multiply or decide, or are returned only after a calculation: a rewrite keeps them as tensors,
+      or no setting helps
     - numbers that are also the bound of a `range()`, the index of a list, or go where it cannot be seen
     - numbers that are also one of several indices
     - where the setting is on: bounds that are negative on purpose, have no name, or may not be used
