@@ -151,7 +151,8 @@ def is_told(module: Module, bound: ast.expr, statement: ast.stmt) -> bool:
         asked = node.test if isinstance(node, ast.Assert) else None
         if isinstance(node, ast.Call) and node.args and module.resolve(node.func) in TOLD:
             asked = node.args[0]
-        left = asked.left if isinstance(asked, ast.Compare) else asked
+        is_least = isinstance(asked, ast.Compare) and isinstance(asked.ops[0], (ast.Gt, ast.GtE, ast.Eq))
+        left = asked.left if is_least and isinstance(asked, ast.Compare) else asked
         if left is not None and ast.dump(left) == ast.dump(bound):
             return True
     return False
