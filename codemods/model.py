@@ -108,11 +108,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Site:
-    """A line on which torch was seen to break a graph; `id` is torch's own name for the kind of break, as GB0170."""
+    """A line on which torch was seen to break a graph; `id` is torch's own name for the kind of break, as GB0170.
+
+    `guards`: where torch gave up compiling a function again, all that had it do so.
+    """
 
     path: str
     line: int
     id: str = ""
+    guards: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TypeVar
 
 from codemods.codemod import Codemod
@@ -63,7 +64,7 @@ def moved_site(site: Site, was: tuple[str, Sequence[Edit]], old: list[int], new:
     end = old[site.line] if site.line < len(old) else len(text)
     span = moved(Span(old[site.line - 1], max(old[site.line - 1], end - 1)), edits)
     for line in range(bisect_right(new, span.start), bisect_right(new, max(span.start, span.end - 1)) + 1):
-        yield Site(site.path, line, site.id)
+        yield replace(site, line=line)
 
 
 def line_starts(text: str) -> list[int]:

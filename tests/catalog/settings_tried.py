@@ -58,8 +58,46 @@ def in_a_loop(x, n):
     return x
 
 
+def sliced(x, n):
+    k = n.max().item()
+    return x[:k] * 2
+
+
+def sliced_told(x, n):
+    k = n.max().item()
+    if torch.compiler.is_compiling():
+        torch._check(k >= 0)
+    return x[:k] * 2
+
+
+def column(x, n):
+    return x.view(2, -1)[:, n.max().item() - 2]
+
+
+def summed_up(x, n):
+    return x[: n.max().item()].cumsum(0)
+
+
+def summed_up_told(x, n):
+    k = n.max().item()
+    torch._check(k > 1)
+    return x[:k].cumsum(0)
+
+
 def sized(x, n):
     return (x * 2).sum()
+
+
+def of_one_size(x, n):
+    return x + torch.ones(8)
+
+
+def marked(call, mark):
+    def run(x, n):
+        mark(x, 0)
+        return call(x, n)
+
+    return run
 
 
 def watch(call, thread=False, sizes=(8, 8)):
@@ -85,8 +123,18 @@ def watch(call, thread=False, sizes=(8, 8)):
     return [len(seen.graphs), recompiles, [one.id or one.kind for one in seen.breaks], *error]
 
 
-def compiled(function, **options):
-    return torch.compile(function, backend="aot_eager", **options)
+def compiled(function, backend="aot_eager", **options):
+    return torch.compile(function, backend=backend, **options)
+
+
+def from_the_end(function):
+    """What a slice by a negative number is, or how it fails."""
+    fresh()
+    told = dynamo.config.patch(**SCALARS)(compiled(function))
+    try:
+        return list(told(torch.ones(4), torch.tensor([-1])).shape)
+    except RuntimeError as error:
+        return str(error).splitlines()[0]
 
 
 def fresh():
@@ -141,9 +189,23 @@ def main() -> None:
         settings = SHAPES if function in (viewed, in_a_loop) else SCALARS
         fresh()
         told[f"{function.__name__}: decorator"] = watch(dynamo.config.patch(**settings)(compiled(function)))
+    for function in (sliced, sliced_told):
+        fresh()
+        told[f"{function.__name__}: inductor"] = watch(dynamo.config.patch(**SCALARS)(compiled(function, "inductor")))
+        told[f"{function.__name__}: from the end"] = from_the_end(function)
+    for function in (column, summed_up, summed_up_told):
+        fresh()
+        told[f"{function.__name__}: decorator"] = watch(dynamo.config.patch(**SCALARS)(compiled(function)))
     for dynamic in (None, True, False):
         fresh()
         told[f"sizes: dynamic={dynamic}"] = watch(compiled(sized, dynamic=dynamic), sizes=range(3, 15))
+    for mark in (dynamo.mark_dynamic, dynamo.maybe_mark_dynamic):
+        for dynamic in (None, False):
+            fresh()
+            run = marked(compiled(sized, dynamic=dynamic), mark)
+            told[f"sizes: {mark.__name__}, dynamic={dynamic}"] = watch(run, sizes=range(3, 15))
+        fresh()
+        told[f"one size: {mark.__name__}"] = watch(marked(compiled(of_one_size), mark))
     told["printed"], told["printed, put off"] = printed(False), printed(True)
     json.dump({"torch": torch.__version__, **told}, sys.__stdout__)
 

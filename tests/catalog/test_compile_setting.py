@@ -71,6 +71,25 @@ def test_a_setting_turns_some_breaks_into_errors(tried: dict[str, Any]) -> None:
     assert tried["viewed: decorator"][3] == "BackendCompilerFailed"
 
 
+def test_a_number_is_an_error_as_one_of_several_indices(tried: dict[str, Any]) -> None:
+    assert tried["column: decorator"][3] == "IndexError"
+
+
+def test_inductor_must_know_in_training_that_a_slice_does_not_count_from_the_end(tried: dict[str, Any]) -> None:
+    assert tried["sliced: inductor"][3] == "InductorError"
+    assert tried["sliced_told: inductor"] == [1, 0, []]
+
+
+def test_a_slice_that_counts_from_the_end_raises_once_torch_is_told_otherwise(tried: dict[str, Any]) -> None:
+    assert tried["sliced: from the end"] == [3]
+    assert "Runtime assertion failed" in tried["sliced_told: from the end"]
+
+
+def test_what_must_know_of_more_than_one_can_be_told_so_by_hand(tried: dict[str, Any]) -> None:
+    assert tried["summed_up: decorator"][3] == "BackendCompilerFailed"
+    assert tried["summed_up_told: decorator"] == [1, 0, []]
+
+
 def test_a_setting_has_loops_on_values_skipped(tried: dict[str, Any]) -> None:
     assert "GB4841" in tried["loop: decorator"][2]
     assert tried["in_a_loop: decorator"] == [0, 0, ["skipped"]]
@@ -139,6 +158,72 @@ def test_a_limit_that_was_reached_otherwise_is_left_alone_with_advice(tmp_path: 
     (finding,) = found(tmp_path, CROP.replace(", dynamic=False", ""), Site("crop.py", 4, "GB0039"))
     assert not finding.is_fixable
     assert "mark_dynamic" in finding.left_alone
+
+
+SUMS = """\
+import torch
+
+
+@torch.compile(dynamic=False)
+def total(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return (x * 2).sum() + y
+
+
+def run(rows):
+    for row in rows:
+        print(total(row, torch.ones(())))
+"""
+CHANGED = "tensor 'x' size mismatch at index 1. expected 3, actual 4"
+
+
+def limited(folder: Path, text: str, *guards: str) -> Finding:
+    (finding,) = found(folder, text, Site("crop.py", 5, "GB0039", guards or (CHANGED,)))
+    return finding
+
+
+def test_sizes_that_were_seen_to_change_are_marked_where_the_function_is_called(tmp_path: Path) -> None:
+    finding = limited(tmp_path, SUMS)
+    assert [edit.new_text.strip() for edit in finding.edits] == ["torch._dynamo.maybe_mark_dynamic(row, 1)"]
+    assert "size 1 of x changes from call to call" in finding.message
+    assert "1 recompile with dynamic=None, none with a mark" in finding.notes[0]
+
+
+def test_sizes_that_are_marked_already_are_left_alone(tmp_path: Path) -> None:
+    line = "        print(total"
+    text = SUMS.replace(line, f"        torch._dynamo.maybe_mark_dynamic(row, 1)\n{line}")
+    assert found(tmp_path, text, Site("crop.py", 5, "GB0039", (CHANGED,))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        print(total(row, torch.ones(())))", "        print(total(*row))"),
+        ("        print(total(row, torch.ones(())))", "        print(total(row + 1, row))"),
+        ("        print(total(row, torch.ones(())))", "        print(row and total(row, row))"),
+        ("        print(total(row, torch.ones(())))", "        print(map(total, row))"),
+        (
+            "        print(total(row, torch.ones(())))",
+            "        print(total(row, row))\n        print(total(x=rows, y=row))",
+        ),
+        ("def run(", "@torch.compile\ndef run("),
+    ],
+)
+def test_where_calls_cannot_be_marked_torch_decides(tmp_path: Path, old: str, new: str) -> None:
+    finding = limited(tmp_path, SUMS.replace(old, new))
+    assert [edit.new_text for edit in finding.edits] == ["None"]
+
+
+def test_what_changes_beside_sizes_is_not_for_marks(tmp_path: Path) -> None:
+    finding = limited(tmp_path, SUMS, CHANGED, "self.step == 3")
+    assert [edit.new_text for edit in finding.edits] == ["None"]
+
+
+def test_a_mark_saves_every_recompile_and_one_that_may_be_broken_raises_nothing(tried: dict[str, Any]) -> None:
+    for dynamic in (None, False):
+        assert tried[f"sizes: mark_dynamic, dynamic={dynamic}"] == [1, 0, []]
+        assert tried[f"sizes: maybe_mark_dynamic, dynamic={dynamic}"] == [1, 0, []]
+    assert tried["one size: mark_dynamic"][3] == "ConstraintViolationError"
+    assert tried["one size: maybe_mark_dynamic"] == [1, 0, []]
 
 
 def test_no_finding_is_called_safe(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from tests.ui.test_observed import entry, report
 
 REPAIR = str(Path(__file__).parent / "sample_repair.py")
 
+GUARDS = [("a.py", "y is None"), ("a.py", "x is None"), ("b.py", "z is None")]
 OWN = """\
 from lib.model import layer
 
@@ -206,6 +207,14 @@ def test_breaks_of_several_entries_are_one() -> None:
     other = broke(lines(("c.py", 3), ("b.py", 2)))
     (seen,) = list_breaks({"entries": [entry(breaks=[one]), entry(breaks=[other])]})
     assert (seen.count, len(seen.ways)) == (4, 2)
+
+
+def test_a_limit_is_told_with_the_guards_of_its_own_function() -> None:
+    again = [{"file": file, "line": 1, "function": "broken", "guard": guard, "count": 1} for file, guard in GUARDS]
+    place = {"file": "a.py", "line": 1, "function": "broken"}
+    limit = {**broke(lines(("a.py", 1)), id="GB0039"), **place}
+    (seen,) = list_breaks({"entries": [entry(breaks=[limit], recompiles=again)]})
+    assert seen.guards == ("x is None", "y is None")
 
 
 # Ends

@@ -14,7 +14,9 @@ from codemods.project import Project
 from codemods.syntax.assignments import own_nodes
 from codemods.syntax.compiled import compiled_code, requests
 from codemods.syntax.tensors.infer import Tensors
+from codemods.syntax.torch_version import oldest_torch
 from codemods.topics.compile_settings.constructs import MESSAGES, SCALARS, SHAPES, Construct, constructs_of
+from codemods.topics.compile_settings.hints import hints_for, write_hints
 from codemods.topics.compile_settings.limits import LIMIT, judge_limit
 from codemods.topics.compile_settings.requests import (
     Request,
@@ -31,6 +33,7 @@ from codemods.topics.compile_settings.writing import (
     write_statement,
 )
 
+ASKED_SINCE = (2, 3)
 ERROR = (
     "what tracing cannot decide without the value is an error then (GuardOnDataDependentSymNode), where it was a "
     "break: run your calls once"
@@ -39,6 +42,8 @@ THREADS = "the setting holds for all that this thread compiles later, and torch 
 LATER = (
     "messages come at the end of the graph, in the order of the code, and warnings name another line to their filters"
 )
+TRIED = "run your calls once: other uses of the number may need other hints"
+TRAINING = "in training inductor raises GuardOnDataDependentSymNode unless it knows that this is not negative"
 REWRITES = {SCALARS: "keep_scalars_in_graph", SHAPES: "keep_scalars_in_graph", MESSAGES: "log_without_break"}
 COSTS = {
     SCALARS: "torch 2.13, CPU time: `x * k` took 28 us with the break, 18 with the setting, 17 with a tensor for `k`",
@@ -63,7 +68,8 @@ class CompileSetting(Codemod):
 
     Finds requests to compile (`@torch.compile`, `torch.compile(net)`, `net.compile()`) whose traced code, followed by
     names through the project, holds a number from a tensor that is used as a size (`torch.zeros(n.max().item())`,
-    `x[:k]`, `x.view(k, -1)`, `split(x, sizes.tolist())`), or a result whose shape depends on values (`nonzero`,
+    `x[:k]`, `x.view(k, -1)`, `split(x, sizes.tolist())`) or goes to others as it is (returned, stored in an attribute,
+    appended to a list), or a result whose shape depends on values (`nonzero`,
     one-argument `where`, `masked_select`, `unique`, `bincount`, `x[mask]` unless it is only summed or written back).
     With `prefer=setting` also `print` and `warnings.warn` with plain positional arguments. Where a run was observed,
     only what stands on a line that broke.
@@ -72,24 +78,43 @@ class CompileSetting(Codemod):
     whatever thread, and not otherwise. A call gets `torch._dynamo.config.... = True` before its statement. On request
     only, and never called safe: a setting turns some breaks into errors, and a rewrite that keeps tensors needs none.
 
+    Where a slice begins or ends with such a number, torch is told that it does not count from the end:
+    `torch._check(k >= 0)` before the statement, also where the setting is on already. Plain code may slice with a
+    negative number, so the check is for compiled code alone (`torch.compiler.is_compiling()`), unless the number is a
+    count or a position. No check is written where torch knows: by `max(k, 0)`, or by `torch.zeros(k)` on the way.
+
+    Where a run was observed that reached the limit of recompiles, and sizes of arguments are all that had changed, the
+    calls get `torch._dynamo.maybe_mark_dynamic(x, 0)` before them. Where not every call can be seen, `dynamic=False`
+    becomes `dynamic=None`.
+
     Measured on torch 2.13, on the CPU: `capture_scalar_outputs` repairs sizes, slices, `arange`, `view`, `cat`,
-    `split`, `pad`, `topk` (1 break, 1 recompile become none), not a branch or float `tolist()`; a `range()` skips the
-    whole function, a list index is an error, and so is the backward of `repeat`. `capture_dynamic_output_shape_ops`
-    repairs `nonzero`, `where`, `unique`, `x[mask]` (1 break, 2 recompiles become none), not a loop or an `if` on the
-    result; `x[mask].view(...)` into a linear layer is an error, `lstsq` still breaks. CPU time of a call on 64 x 64, in
-    us, with the break, with the setting and rewritten: `x * k` 28, 18, 17; `x[:k]` 29, 19, 18 (by a mask);
-    `x[mask].sum()` 93, 91, 16: there the setting saves the break and the recompiles, but no time. The decorator
-    costs 7 us a call more. It works as the outermost one only: below `torch.compile`, or called from other compiled
-    code, it breaks the graph itself. `options=` takes no setting, `fullgraph=True` has both on. Settings of one thread
-    are not seen by another. `reorderable_logging_functions` repairs `print` and `warnings.warn(text)`, drops keywords
-    (`end=`, `stacklevel=`) and breaks with a category. Sizes that change cost 1 recompile by default, none with
-    `mark_dynamic` or `dynamic=True`, and with `dynamic=False` 8 and then the limit.
+    `split`, `pad`, `topk` (1 break, 1 recompile become none), and numbers that are returned, stored or appended: the
+    same Python number, of every dtype but complex (`float` of a bool is an error); not a branch or float `tolist()`; a
+    `range()` skips the whole function, an index of a list or one of several indices (`x[:, k]`) is an error, and so is
+    the backward of `repeat`. Of 56 functions with `x[:k]`, inductor refused 21 in training because `k` might be
+    negative, and takes 19 of these with one check of `k >= 0`, the others with two; `k <= x.shape[0]` never helped.
+    `cumsum`, `var`, `squeeze`, attention, `repeat`, and products with inner sizes of 1 must know `k > 1`, which is for
+    you to say. `reshape(-1, 2)` of a slice of an expanded tensor gave wrong numbers (inductor; right with `k > 1`).
+    `capture_dynamic_output_shape_ops` repairs `nonzero`, `where`, `unique`, `x[mask]` (1 break, 2 recompiles become
+    none), not a loop or an `if` on the result; `x[mask].view(...)` into a linear layer is an error, `lstsq` still
+    breaks. CPU time of a call on 64 x 64, in us, with the break, with the setting and rewritten: `x * k` 28, 18, 17;
+    `x[:k]` 29, 19, 18 (by a mask); `x[mask].sum()` 93, 91, 16: there the setting saves the break and the recompiles,
+    but no time. The decorator costs 7 us a call more. It works as the outermost one only: below `torch.compile`, or
+    called from other compiled code, it breaks the graph itself. `options=` takes no setting, `fullgraph=True` has both
+    on. Settings of one thread are not seen by another. `reorderable_logging_functions` repairs `print` and
+    `warnings.warn(text)`, drops keywords (`end=`, `stacklevel=`) and breaks with a category. Sizes that change cost 1
+    recompile by default, none with `dynamic=True` or a mark (also beside `dynamic=False`, where it was 8 and then the
+    limit). `mark_dynamic` raises where the code needs one size, `maybe_mark_dynamic` does not; both are errors inside
+    compiled code.
 
     Left alone:
-    - requests with `fullgraph=True`: the settings are on there
+    - requests with `fullgraph=True`: the settings are on there, and only hints may be missing
     - projects that have the setting already, in whatever form
-    - numbers that only multiply, decide or are returned: a rewrite keeps them as tensors, or no setting helps
+    - numbers that only multiply or decide, or are returned only after a calculation: a rewrite keeps them as tensors,
+      or no setting helps
     - numbers that are also the bound of a `range()`, the index of a list, or go where it cannot be seen
+    - numbers that are also one of several indices
+    - where the setting is on: bounds that are negative on purpose, have no name, or may not be used
     - a loop over a result whose shape depends on values
     - masked values that are only summed or written back
     - generators and coroutines, and requests in the body of a class or in an `elif`
@@ -116,14 +141,14 @@ class CompileSetting(Codemod):
         if not module.imports.names_package("torch"):
             return
         for request in requests_of(module, project):
-            if found := self.judge(project, request):
+            constructs = list(self.constructs(project, request))
+            if found := self.judge(project, request, constructs) or self.judge_hints(project, request, constructs):
                 yield found
             if self.sites is not None and (limited := judge_limit(self, project, request)):
                 yield limited
 
-    def judge(self, project: Project, request: Request) -> Finding | None:
+    def judge(self, project: Project, request: Request, constructs: list[Construct]) -> Finding | None:
         """What this request compiles and needs a setting for, as one finding."""
-        constructs = list(self.constructs(project, request))
         needed = [one for one in constructs if one.needs_setting and self.admits(one)]
         settings = [
             setting for setting in (SCALARS, SHAPES, MESSAGES) if self.is_missing(project, request, needed, setting)
@@ -137,9 +162,26 @@ class CompileSetting(Codemod):
         try:
             refuse(constructs, needed, settings)
             edits, caveat = self.write(project, request, settings, needed)
+            if SCALARS in settings:
+                told, doubts = write_hints(constructs, can_ask(project))
+                edits, caveat = (*edits, *told), "; ".join([caveat, *doubts])
         except Unsure as unsure:
             return request.module.finding(self.name, request.asked.node, message, left_alone=str(unsure), notes=notes)
         return request.module.finding(self.name, request.asked.node, message, edits=edits, caveat=caveat, notes=notes)
+
+    def judge_hints(self, project: Project, request: Request, constructs: list[Construct]) -> Finding | None:
+        """Slices that fail in training where the setting is on already. That is no break, so no site is about it."""
+        is_set = request.fullgraph or is_set_around(request, SCALARS) or is_set_somewhere(project, SCALARS)
+        hints, _ = hints_for(constructs, can_ask(project)) if is_set and self.sites is None else ([], [])
+        if not hints:
+            return None
+        first = hints[0]
+        code = first.module.code(first.bound)
+        message = f"`{code}` in {first.module.path}:{first.bound.lineno} is the bound of a slice: {TRAINING}"
+        edits, doubts = write_hints(constructs, can_ask(project))
+        return request.module.finding(
+            self.name, request.asked.node, message, edits=edits, caveat="; ".join(doubts or [TRIED])
+        )
 
     def constructs(self, project: Project, request: Request) -> Iterator[Construct]:
         """Those in the code that the request traces; with one request in all, those that broke are its own."""
@@ -198,6 +240,12 @@ def refuse(constructs: list[Construct], needed: list[Construct], settings: list[
         if one.setting in settings and worse:
             line = getattr(worse.node, "lineno", one.node.lineno)
             raise Unsure(f"{one.module.path}:{line}: {worse.why}")
+
+
+def can_ask(project: Project) -> bool:
+    """Whether every torch that the project supports knows `torch.compiler.is_compiling`."""
+    oldest = oldest_torch(project.root)
+    return oldest is None or oldest[0] >= ASKED_SINCE
 
 
 def is_resumed(function: Function) -> bool:

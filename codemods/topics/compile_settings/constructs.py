@@ -39,8 +39,9 @@ class Construct:
 
     @property
     def needs_setting(self) -> bool:
-        """Whether no rewrite keeps the number a tensor: somewhere it is a size."""
-        return self.setting != SCALARS or any(fate.kind == "size" for fate in self.fates)
+        """Whether no rewrite keeps the number a tensor: it is a size, or others get it and no branch breaks anyway."""
+        is_got = self.first("kept") is not None and self.first("branch") is None
+        return self.setting != SCALARS or is_got or self.first("size") is not None
 
     def first(self, *kinds: str) -> Fate | None:
         return next((fate for fate in self.fates if fate.kind in kinds), None)
@@ -55,7 +56,8 @@ def constructs_of(
         for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
             if is_read(tensors, module, node):
                 fates = tuple(fates_of(tensors, module, node))
-                yield Construct(module, node, SCALARS, "is a number from a tensor, used as a size", fates)
+                used = "used as a size" if any(fate.kind == "size" for fate in fates) else "which others get"
+                yield Construct(module, node, SCALARS, f"is a number from a tensor, {used}", fates)
             elif is_dynamic(tensors, module, node) and not is_rewritten(module, node):
                 fates = tuple(fates_of_shape(module, node))
                 yield Construct(module, node, SHAPES, "has a shape that depends on values", fates)
@@ -64,15 +66,27 @@ def constructs_of(
 
 
 def is_read(tensors: Tensors, module: Module, node: ast.expr) -> bool:
-    """`x.item()`, `int(x.max())`, and `x.tolist()` as the sizes of a split."""
+    """`x.item()`, `int(x.max())`, `float(x.sum())`, and `x.tolist()` as the sizes of a split."""
     if not isinstance(node, ast.Call) or node.keywords:
         return False
     if isinstance(node.func, ast.Attribute) and not node.args:
         is_sizes = getattr(getattr(module.parent(node), "func", None), "attr", "") == "split"
         return node.func.attr == "item" or (node.func.attr == "tolist" and is_sizes)
-    given = node.args[0] if len(node.args) == 1 and module.scopes.is_builtin(node.func, "int") else None
-    is_reduced = isinstance(given, ast.Call) and getattr(given.func, "attr", "") in READING
-    return is_reduced and given is not None and tensors.known(module, given).is_tensor
+    given = node.args[0] if len(node.args) == 1 and module.scopes.is_builtin(node.func, "int", "float") else None
+    return given is not None and is_reduced(tensors, module, given)
+
+
+def is_reduced(tensors: Tensors, module: Module, node: ast.expr) -> bool:
+    """Whether a value is one number of a tensor, also by name: what has `x.max()` in compiled code is a tensor."""
+    if isinstance(node, ast.Name):
+        bound = module.scopes.bindings(node)
+        is_once = len(bound) == 1 and bound[0].how == "assign" and not bound[0].path
+        return is_once and bound[0].value is not None and is_reduced(tensors, module, bound[0].value)
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in READING:
+        return False
+    is_method = isinstance(node.func, ast.Attribute) and not node.args and not node.keywords
+    is_open = is_method and module.resolve(node.func) is None and not tensors.known(module, node).what
+    return is_open or tensors.known(module, node).is_tensor
 
 
 def is_dynamic(tensors: Tensors, module: Module, node: ast.expr) -> bool:
@@ -91,7 +105,8 @@ def is_dynamic(tensors: Tensors, module: Module, node: ast.expr) -> bool:
     sides = [compared.left, *compared.comparators] if compared else []
     if any(is_plain(tensors, module, side) for side in sides if not isinstance(side, ast.Constant)):
         return False
-    return bool(sides) and any(tensors.known(module, side).is_tensor for side in (node.value, *sides))
+    is_own = any(ast.dump(side) == ast.dump(node.value) for side in sides)  # neither list nor number takes both
+    return bool(sides) and (is_own or any(tensors.known(module, side).is_tensor for side in (node.value, *sides)))
 
 
 def is_plain(tensors: Tensors, module: Module, node: ast.expr) -> bool:

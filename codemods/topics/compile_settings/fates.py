@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from codemods.module import Module
 from codemods.syntax.tensors.infer import Tensors
 
-Kind = Literal["size", "plain", "branch", "worse", "unknown"]
+Kind = Literal["size", "kept", "plain", "branch", "worse", "unknown"]
 DEEP = 4
 
 SIZED = {"zeros", "ones", "empty", "full", "arange", "rand", "randn", "split"}
@@ -33,15 +33,20 @@ WORSE = {
     "one_hot": "`one_hot` compiles again for each number",
 }
 LIST_INDEX = "as the index of a list it is an error (GuardOnDataDependentSymNode), where there was a break"
+ROW_INDEX = "as one of several indices it is an error (IndexError), where there was a break"
 
 
 @dataclass(frozen=True)
 class Fate:
-    """One use. `why` says what the setting would make worse there, or what is not known."""
+    """One use. `why` says what the setting would make worse there, or what is not known.
+
+    `bound`: where a slice begins or ends, if that is what the number is for.
+    """
 
     kind: Kind
     node: ast.AST
     why: str = ""
+    bound: ast.expr | None = None
 
 
 def fates_of(tensors: Tensors, module: Module, node: ast.AST, depth: int = 0) -> Iterator[Fate]:
@@ -49,8 +54,16 @@ def fates_of(tensors: Tensors, module: Module, node: ast.AST, depth: int = 0) ->
     parent = module.parent(node)
     if isinstance(parent, ast.BinOp):
         other = parent.right if parent.left is node else parent.left
-        yield from fates_of(tensors, module, parent, depth) if is_number(module, other) else [Fate("plain", parent)]
-    elif isinstance(parent, (ast.Slice, ast.Tuple, ast.List, ast.UnaryOp)) and not is_returned(module, parent):
+        yield from calculated(tensors, module, parent, depth) if is_number(module, other) else [Fate("plain", parent)]
+    elif isinstance(parent, ast.UnaryOp):
+        yield from calculated(tensors, module, parent, depth)
+    elif is_kept(module, node):
+        yield Fate("kept", parent or node)
+    elif isinstance(parent, ast.Slice) and isinstance(node, ast.expr) and node is not parent.step:
+        yield from (replace(fate, bound=node) for fate in fates_of(tensors, module, parent, depth))
+    elif is_one_of_several(module, node):
+        yield Fate("worse", parent or node, ROW_INDEX)
+    elif isinstance(parent, (ast.Slice, ast.Tuple, ast.List)) and not is_returned(module, parent):
         yield from fates_of(tensors, module, parent, depth)
     elif isinstance(parent, ast.Subscript) and parent.slice is node:
         yield indexed(tensors, module, parent)
@@ -62,14 +75,39 @@ def fates_of(tensors: Tensors, module: Module, node: ast.AST, depth: int = 0) ->
         for mention in module.scopes.names(module.scopes.of(name), name.id):
             if isinstance(mention.ctx, ast.Load):
                 yield from fates_of(tensors, module, mention, depth + 1)
-    elif isinstance(parent, (ast.Return, ast.FormattedValue, ast.Attribute, ast.Tuple)):
+    elif isinstance(parent, (ast.FormattedValue, ast.Attribute)):
         yield Fate("plain", parent)
     else:
         yield Fate("unknown", parent or node, "it cannot be seen where the number goes")
 
 
+def calculated(tensors: Tensors, module: Module, node: ast.expr, depth: int) -> Iterator[Fate]:
+    """The uses of what is calculated with a number. As a result it is no more than that: of bools it may fail."""
+    for fate in fates_of(tensors, module, node, depth):
+        yield replace(fate, kind="plain") if fate.kind == "kept" else fate
+
+
+def is_kept(module: Module, node: ast.AST) -> bool:
+    """Whether a number goes to others as it is: returned, also in a row or a dict, stored, or appended to a list."""
+    outer = module.parent(node)
+    while isinstance(outer, (ast.Tuple, ast.List, ast.Dict)) and node not in getattr(outer, "keys", ()):
+        node, outer = outer, module.parent(outer)
+    if isinstance(outer, ast.Assign) and outer.value is node:
+        return all(isinstance(target, ast.Attribute) for target in outer.targets)
+    if isinstance(outer, ast.Call) and isinstance(module.parent(outer), ast.Expr):
+        return isinstance(outer.func, ast.Attribute) and outer.func.attr == "append"
+    return isinstance(outer, ast.Return)
+
+
 def is_returned(module: Module, node: ast.AST) -> bool:
     return isinstance(module.parent(node), ast.Return)
+
+
+def is_one_of_several(module: Module, node: ast.AST) -> bool:
+    """Whether it is `k` of `x[:, k]`: torch 2.13 takes a captured number as the only index alone, or in a slice."""
+    row = module.parent(node)
+    item = module.parent(row) if isinstance(row, ast.Tuple) and not isinstance(node, ast.Slice) else None
+    return isinstance(item, ast.Subscript) and item.slice is row
 
 
 def is_number(module: Module, node: ast.AST) -> bool:
@@ -85,7 +123,8 @@ def is_number(module: Module, node: ast.AST) -> bool:
 def indexed(tensors: Tensors, module: Module, item: ast.Subscript) -> Fate:
     """A slice or an item of a tensor keeps the number in the graph; of a list it must be known."""
     known = tensors.known(module, item.value)
-    if known.is_tensor:
+    is_row = isinstance(item.slice, ast.Tuple) and any(isinstance(part, ast.Slice) for part in item.slice.elts)
+    if known.is_tensor or (is_row and not known.what):  # no list takes such an index
         return Fate("size", item)
     if known.what == "list" or isinstance(item.value, (ast.List, ast.Tuple)):
         return Fate("worse", item, LIST_INDEX)

@@ -127,8 +127,9 @@ class Ground:
 
     def sites(self, root: Path) -> tuple[Site, ...]:
         """The lines in the files of one tree on which graphs broke, or that called what broke."""
-        found = {(spot, seen.id) for seen in self.seen for way in seen.ways for spot in self.along(way)}
-        return tuple(sorted({Site(spot.path, spot.line, id_) for spot, id_ in found if spot.root == root}))
+        found = {(spot, seen.id, seen.guards) for seen in self.seen for way in seen.ways for spot in self.along(way)}
+        here = {Site(spot.path, spot.line, id_, guards) for spot, id_, guards in found if spot.root == root}
+        return tuple(sorted(here))
 
     def along(self, way: tuple[Line, ...]) -> list[Spot]:
         """The lines of a way that may be rewritten, the deepest first."""

@@ -14,13 +14,19 @@ class Line(NamedTuple):
     line: int
 
 
+LIMIT = "GB0039"
+"""The break that is no more than too many recompiles."""
+
 Way = tuple[Line, ...]
 """From the line that broke up to what was compiled."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One break. `id` is torch's name for its kind, where it has one; `hint` is torch's own advice."""
+    """One break. `id` is torch's name for its kind, where it has one; `hint` is torch's own advice.
+
+    `guards`: where torch gave up compiling a function again, all that had it do so.
+    """
 
     place: Line
     function: str
@@ -29,22 +35,31 @@ class Seen:
     hint: str
     count: int
     ways: tuple[Way, ...]
+    guards: tuple[str, ...] = ()
 
 
 def list_breaks(observed: Mapping[str, Any]) -> list[Seen]:
     """What several entries break on is one break."""
     found: dict[tuple[Line, str], Seen] = {}
-    for one in (one for entry in observed["entries"] for one in entry["breaks"]):
-        seen = read_break(one)
+    for seen in (read_break(entry, one) for entry in observed["entries"] for one in entry["breaks"]):
         known = found.get(key := (seen.place, seen.id or seen.reason))
         found[key] = add(known, seen) if known else seen
     return list(found.values())
 
 
-def read_break(one: Mapping[str, Any]) -> Seen:
+def read_break(entry: Mapping[str, Any], one: Mapping[str, Any]) -> Seen:
     place = Line(one["file"], one["line"])
     ways = tuple(dict.fromkeys(read_ways(one))) or ((place,),)
-    return Seen(place, one["function"], one["id"], one["reason"], one.get("hint", ""), one["count"], ways)
+    guards = failed_guards(entry, one) if one["id"] == LIMIT else ()
+    return Seen(place, one["function"], one["id"], one["reason"], one.get("hint", ""), one["count"], ways, guards)
+
+
+def failed_guards(entry: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[str, ...]:
+    """Why the function of a break was compiled again, each reason once."""
+    places = [
+        again for again in entry.get("recompiles", ()) if all(again[part] == one[part] for part in ("file", "function"))
+    ]
+    return tuple(sorted({again["guard"] for again in places}))
 
 
 def read_ways(one: Mapping[str, Any]) -> Iterator[Way]:
@@ -57,4 +72,5 @@ def read_ways(one: Mapping[str, Any]) -> Iterator[Way]:
 
 def add(first: Seen, second: Seen) -> Seen:
     ways = tuple(dict.fromkeys((*first.ways, *second.ways)))
-    return replace(first, count=first.count + second.count, ways=ways)
+    guards = tuple(sorted({*first.guards, *second.guards}))
+    return replace(first, count=first.count + second.count, ways=ways, guards=guards)
