@@ -15,7 +15,7 @@ from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.disabled import is_disabled
-from codemods.syntax.places import only_function
+from codemods.syntax.places import Place, only_function
 
 COMPILERS = {"torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert"}
 IS_COMPILING = {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling"}
@@ -69,8 +69,9 @@ class CompiledCode:
     @cached_property
     def calls(self) -> dict[tuple[str, str], list[ReachedCall]]:
         found: dict[tuple[str, str], list[ReachedCall]] = {}
+        reading = Reading(self.names)
         for entry, region in self.begins:
-            follow(self.names, entry, region, found)
+            follow(reading, entry, region, found)
         return found
 
     def calls_of(self, module: Module, function: Function) -> list[ReachedCall]:
@@ -222,8 +223,39 @@ def entry_point(names: Definitions, module: Module, target: ast.AST) -> tuple[Mo
     return found or only_function(names.member(names.instance(module, target), "forward"))
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A line of a function on which it runs another one of the project, and whether compiled code goes on in there."""
+
+    line: int
+    callee: Place[Function]
+    key: tuple[str, str]
+    is_entered: bool
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The steps of each function that was met: several regions often reach the same ones."""
+
+    names: Definitions
+    met: dict[ast.AST, list[Step]] = field(default_factory=dict)
+
+    def steps(self, module: Module, function: ast.AST) -> list[Step]:
+        if function not in self.met:
+            self.met[function] = list(self._read(module, function))
+        return self.met[function]
+
+    def _read(self, module: Module, function: ast.AST) -> Iterator[Step]:
+        names = self.names
+        for node in traced_nodes(module, function):
+            callee = names.called(module, node) if isinstance(node, ast.Call) else names.read(module, node)
+            if callee is not None:
+                key = callee.module.path, callee.module.symbol(callee.node)
+                yield Step(getattr(node, "lineno", 0), callee, key, not is_disabled(*callee))
+
+
 def follow(
-    names: Definitions,
+    reading: Reading,
     entry: tuple[Module, ast.AST],
     region: Region,
     calls: dict[tuple[str, str], list[ReachedCall]],
@@ -231,15 +263,11 @@ def follow(
     """Note every call that the entry reaches, through the project's own functions; disabled ones are not entered."""
     todo, seen = [entry], {entry[1]}
     for module, function in todo:
-        for node in traced_nodes(module, function):
-            callee = names.called(module, node) if isinstance(node, ast.Call) else names.read(module, node)
-            if callee is None:
-                continue
-            call = ReachedCall(module.path, getattr(node, "lineno", 0), region)
-            calls.setdefault((callee[0].path, callee[0].symbol(callee[1])), []).append(call)
-            if callee[1] not in seen and not is_disabled(*callee):
-                seen.add(callee[1])
-                todo.append(callee)
+        for step in reading.steps(module, function):
+            calls.setdefault(step.key, []).append(ReachedCall(module.path, step.line, region))
+            if step.is_entered and step.callee.node not in seen:
+                seen.add(step.callee.node)
+                todo.append(step.callee)
 
 
 def traced_nodes(module: Module, function: ast.AST) -> Iterator[ast.AST]:
