@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
 
 from codemods.model import SourceError
 from codemods.module import Function, Module
-from codemods.project import Project
+from codemods.project import Project, holds_word
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.definitions import Definitions
+from codemods.syntax.definitions import GETTER, Definitions
 from codemods.syntax.disabled import is_disabled
 from codemods.syntax.places import Place, only_function
 
@@ -118,14 +119,24 @@ def is_method(target: ast.AST) -> TypeGuard[ast.Attribute]:
 
 
 def modules_that_compile(project: Project) -> Iterator[Module]:
-    """The files that may ask torch for compilation; `re.compile` alone does not count, nor does talk of it."""
-    for path in sorted({*project.mentions("compile"), *project.mentions("optimize")}):
-        try:
-            raw = project.read(path)
-            if b"torch" in raw and (b"import torch as " in raw or path.endswith(".ipynb") or requests(raw)):
+    """The files that may ask torch for compilation, by path."""
+    for path, raw in sorted(project.texts()):
+        if may_compile(path, raw):
+            with suppress(SourceError):
                 yield project.module(path)
-        except SourceError:
-            continue
+
+
+def may_compile(path: str, raw: bytes) -> bool:
+    """Whether a file may ask torch for compilation; `re.compile` alone does not count, nor does talk of it."""
+    if b"torch" not in raw or not (holds_word(raw, b"compile") or holds_word(raw, b"optimize")):
+        return False
+    return b"import torch as " in raw or path.endswith(".ipynb") or requests(raw)
+
+
+def compiling_notes(path: str, raw: bytes) -> str:
+    """What the answer takes from a file that is not parsed for it: whether it would have to be, and its getters."""
+    getters = sorted({found[1].decode(errors="replace") for found in GETTER.finditer(raw)})
+    return " ".join(["compiles" if may_compile(path, raw) else "", *getters]).strip()
 
 
 def requests(raw: bytes) -> bool:
