@@ -118,8 +118,10 @@ def kind_text(module: Module, kind: Kind, name: str, formatted: bool, condition:
         given = ["level", *given]
     if kind.emitter == "warn" and not formatted:
         given = ["message"]
+    given = [*(name for name, _ in kind.settings), *given]
     names = [f"*{one}" if one == "values" else one for one in given]
-    emit = kind.emit("message.format(*values)" if formatted else ", ".join(names))
+    shown = names[len(kind.settings) :]
+    emit = kind.emit("message.format(*values)" if formatted else ", ".join(shown))
     unit = module.indent_unit
     tests = {"if": f"{unit}if condition:\n{unit}", "unless": f"{unit}if not condition:\n{unit}"}
     body = f"{tests.get(condition, '')}{unit}{emit}"
