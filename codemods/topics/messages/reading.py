@@ -57,6 +57,8 @@ def read_form(module: Module, call: ast.Call, kind: Kind) -> Form:
     """The message of compiled code: a text with holes where that shows a number as it is."""
     where = f"{module.path}:{call.lineno}"
     texts = call.args[:1] if kind.emitter == "warn" else list(call.args)
+    if call.keywords and kind.emitter not in ("warn", "print"):
+        raise Unsure(f"{where}: the message is given {call.keywords[0].arg or '**'}=")
     if any(isinstance(node, ODD[:-1]) for argument in call.args for node in ast.walk(argument)):
         raise Unsure(f"{where}: an argument of the message does more than name a value")
     if len(texts) == 1 and isinstance(texts[0], ast.JoinedStr):
