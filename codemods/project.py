@@ -30,15 +30,23 @@ class Project:
     """A root folder and the Python files below it, by paths relative to the root.
 
     `overlay` holds bytes that win over the disk: an editor's buffers, or what a change is about to write. A function
-    that lists the files is called when the first question goes beyond one of them.
+    that lists the files is called when the first question goes beyond one of them. On the `shelf`, if there is one,
+    answers outlive the project: see `lasting.py`.
     """
 
     def __init__(
-        self, root: Path, files: Iterable[str] | Callable[[], Iterable[str]], overlay: Mapping[str, bytes] | None = None
+        self,
+        root: Path,
+        files: Iterable[str] | Callable[[], Iterable[str]],
+        overlay: Mapping[str, bytes] | None = None,
+        shelf: Any = None,
     ) -> None:
         self.root = root
         self._listed = files if callable(files) else tuple(files)
         self.overlay = dict(overlay or {})
+        self.shelf = shelf
+        self.given: dict[str, bytes] = {}
+        """The bytes that trees were made from, or could not be; nothing of files that could not be read."""
         self.was_asked = False
         """Set by every question that goes beyond one module: its answer may change when any file does."""
         self._parsed, self._spent, self._since = 0, 0.0, time.perf_counter()
@@ -49,6 +57,7 @@ class Project:
         self._worked_out: dict[Any, Any] = {}
         self._for_good: dict[Any, Any] = {}
         self._read_before: dict[str, bytes] = {}
+        self._noted: dict[tuple[str, str], tuple[bytes, str]] = {}
         self._mentions: dict[str, list[str]] = {}
 
     def laid_over(self, texts: Mapping[str, bytes]) -> Project:
@@ -97,7 +106,8 @@ class Project:
         self.was_asked = True
         if path not in self._modules:
             try:
-                source = decode(path, self.read(path) if raw is None else raw)
+                self.given[path] = self.read(path) if raw is None else raw
+                source = decode(path, self.given[path])
                 self._modules[path] = Module(source, self.module_name(path))
                 self._parsed += len(source.text)
             except SourceError as error:
@@ -164,6 +174,7 @@ class Project:
     def forget_trees(self) -> None:
         """Free all trees, and what was worked out from them. Whoever asks again gets the same answers."""
         self._modules.clear()
+        self.given.clear()
         self._worked_out.clear()
         self._parsed, self._spent, self._since = 0, 0.0, time.perf_counter()
         gc.collect()
@@ -171,6 +182,8 @@ class Project:
     def remember(self, earlier: Project, changed: Collection[str]) -> None:
         """Take over what the same files were read and parsed to, but of those that have changed since."""
         self._modules = {path: known for path, known in earlier._modules.items() if path not in changed}
+        self.given = {path: raw for path, raw in earlier.given.items() if path not in changed}
+        self._noted = earlier._noted
         self._parsed = sum(len(known.text) for known in self._modules.values() if isinstance(known, Module))
         self._folders, self._packages = earlier._folders, earlier._packages
         read = {**earlier._read_before, **dict(earlier.__dict__.get("_texts", ()))}
@@ -190,6 +203,18 @@ class Project:
                     raw = raw.replace(b"\r", b"\n") if b"\r" in raw else raw
                 texts.append((path, raw))
         return texts
+
+    def texts(self) -> list[tuple[str, bytes]]:
+        """Every file that can be read, with its bytes as they were when they were first asked for."""
+        self.was_asked = True
+        return self._texts
+
+    def noted(self, what: str, path: str, raw: bytes, note: Callable[[bytes], str]) -> str:
+        """What a function says of a file's bytes; remembered while they are the same."""
+        held = self._noted.get((what, path))
+        if held is None or held[0] != raw:
+            self._noted[what, path] = held = raw, note(raw)
+        return held[1]
 
     def mentions(self, name: str) -> list[str]:
         """The files in which this identifier occurs as a word: in code, in a string or in a comment."""

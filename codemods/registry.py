@@ -7,10 +7,13 @@ import pkgutil
 import warnings
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codemods.codemod import Codemod, suggest
 from codemods.model import FullgraphError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "fullgraph.codemods"
 
@@ -34,15 +37,20 @@ def bundled() -> dict[str, type[Codemod]]:
     }
 
 
+def offered() -> list[EntryPoint]:
+    """The entry points of other distributions."""
+    from importlib.metadata import entry_points
+
+    return list(entry_points(group=ENTRY_POINTS))
+
+
 def installed() -> dict[str, type[Codemod]]:
     """Codemods of other distributions: an entry point names a class or a module that holds some.
 
     One that cannot be loaded is a warning that names its distribution; the others are still there.
     """
-    from importlib.metadata import entry_points
-
     found: dict[str, type[Codemod]] = {}
-    for entry in entry_points(group=ENTRY_POINTS):
+    for entry in offered():
         try:
             found |= {kind.name: kind for kind in named_by(entry.load())}
         except (Exception, SystemExit) as error:

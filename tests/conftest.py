@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -10,6 +11,12 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
 """What passes today passes tomorrow. `pytest --hypothesis-profile default` looks for what nobody has tried yet."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def apart(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The user's own cache is not filled with projects that are gone after the test."""
+    os.environ.setdefault("FULLGRAPH_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
 def pytest_configure() -> None:

@@ -13,7 +13,7 @@ HEAVY = {
     *("libcst", "torch", "bowler", "fissix", "merge3", "pathspec", "filelock", "platformdirs", "sqlite3"),
     *("markdown_it", "ftfy", "pygls", "lsprotocol", "dask", "distributed"),
 }
-LAZY = {"newer_syntax.py", "cache.py"}
+LAZY = {"newer_syntax.py", "cache.py", "shelf.py"}
 """Modules whose whole purpose is the slow package; they are themselves imported where they are used."""
 
 LAZY_ROOM = ROOT / "codemods" / "lsp"

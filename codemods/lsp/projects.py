@@ -14,6 +14,7 @@ from codemods.model import FullgraphError
 from codemods.project import Project
 from codemods.rewrite.asking import ENOUGH
 from codemods.rewrite.find import FileResult
+from codemods.rewrite.shelf import DiskShelf, LiveShelf
 from codemods.rewrite.walk import MARKERS, NEVER, SUFFIXES, Tree, find_root, matching, walk, without_links
 from codemods.run import look_at
 from codemods.ui.config import Config, read_config
@@ -57,6 +58,7 @@ class LiveProject:
     finders: dict[str, set[str]] = field(default_factory=dict)
     """The codemods that found something in a file when it was last looked at."""
 
+    shelf: LiveShelf | None = None
     is_stale: bool = False
     """Whether the disk may have changed since it was looked at."""
 
@@ -134,15 +136,19 @@ class LiveProject:
     def laid_over(self, buffers: Mapping[str, bytes]) -> Project:
         """The project with these buffers."""
         if self.project is None:
-            self.project = Project(self.root, {*self.planted().entries, *buffers}, buffers)
+            self.project = self._project(buffers)
         old = self.project.overlay
         changed = {path for path in {*old, *buffers} if old.get(path) != buffers.get(path)}
         if changed:
             self.project = self._renewed(self.project, buffers, changed)
         return self.project
 
+    def _project(self, buffers: Mapping[str, bytes]) -> Project:
+        self.shelf = self.shelf or LiveShelf(DiskShelf(self.root))
+        return Project(self.root, {*self.planted().entries, *buffers}, buffers, self.shelf)
+
     def _renewed(self, old: Project, buffers: Mapping[str, bytes], changed: set[str]) -> Project:
-        fresh = Project(self.root, {*self.planted().entries, *buffers}, buffers)
+        fresh = self._project(buffers)
         if fresh.files == old.files and not any(path.endswith("__init__.py") for path in changed):
             fresh.remember(old, changed)
         return fresh

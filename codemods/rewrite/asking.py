@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Iterator, Sequence
@@ -33,9 +34,22 @@ class TookTooLong(BaseException):
 
 def ask_in_turn(paths: Sequence[str], project: Project, codemods: Sequence[Codemod], limit: float) -> Iterator[Asked]:
     """What is found in each file, in memory that does not grow with their number."""
-    for path in paths:
-        yield ask_in_time(project, path, codemods, limit)
-        project.forget_trees_beyond(ENOUGH)
+    with collecting_later():
+        for path in paths:
+            yield ask_in_time(project, path, codemods, limit)
+            project.forget_trees_beyond(ENOUGH)
+
+
+@contextmanager
+def collecting_later() -> Iterator[None]:
+    """Garbage is looked for where trees are forgotten, and nowhere else: they are none, and have millions of nodes."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def ask_in_time(project: Project, path: str, codemods: Sequence[Codemod], limit: float) -> Asked:

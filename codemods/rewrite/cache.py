@@ -172,9 +172,21 @@ def describe(codemod: Codemod) -> str:
 
 def fingerprint_of_code(codemods: Sequence[Codemod]) -> str:
     """Changes with every change of the codemods themselves, so that a newer fullgraph asks again."""
-    files = {file for codemod in codemods for file in code_of(type(codemod))}
-    files |= set(Path(__file__).parent.parent.rglob("*.py"))
-    return digest_of(*(f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in sorted(files)))
+    files = {str(file): file.stat() for codemod in codemods for file in code_of(type(codemod))}
+    files |= code_below(Path(__file__).parent.parent)
+    return digest_of(*(f"{file} {status.st_mtime_ns} {status.st_size}" for file, status in sorted(files.items())))
+
+
+def code_below(folder: Path | str) -> dict[str, os.stat_result]:
+    """The Python files below a folder. An editor waits for this: it is a third of the time that `rglob` takes."""
+    found: dict[str, os.stat_result] = {}
+    with os.scandir(folder) as children:
+        for child in children:
+            if child.is_dir(follow_symlinks=False):
+                found |= code_below(child.path)
+            elif child.name.endswith(".py"):
+                found[child.path] = child.stat()
+    return found
 
 
 def code_of(kind: type[Codemod]) -> Iterable[Path]:

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from codemods.codemod import Codemod
+from codemods.lasting import Shelf
 from codemods.model import FullgraphError
 from codemods.project import Project
 from codemods.rewrite.asking import SLACK, Asked, ask_in_turn, fatal, late
@@ -30,7 +31,7 @@ class Member:
         self.is_up = False
         self.since = 0.0
         self.connection, theirs = Pipe()
-        given = theirs, self.connection, project.root, project.files, codemods, limit
+        given = theirs, self.connection, project.root, project.files, project.shelf, codemods, limit
         self.process = Process(target=serve, args=given, daemon=True)
         self.process.start()
         theirs.close()
@@ -129,13 +130,19 @@ class Crew:
 
 
 def serve(
-    mine: Connection, theirs: Connection, root: Path, files: Sequence[str], codemods: Sequence[Codemod], limit: float
+    mine: Connection,
+    theirs: Connection,
+    root: Path,
+    files: Sequence[str],
+    shelf: Shelf | None,
+    codemods: Sequence[Codemod],
+    limit: float,
 ) -> None:
     """What a member does until nobody holds the other end of its connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that the user started
     theirs.close()
     gc.disable()
-    project = Project(root, files)
+    project = Project(root, files, shelf=shelf)
     with suppress(EOFError, OSError):
         mine.send(None)
         while True:

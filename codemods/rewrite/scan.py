@@ -13,6 +13,7 @@ from codemods.project import Project
 from codemods.rewrite.asking import ENOUGH, FILE_LIMIT, Asked, ask_in_turn
 from codemods.rewrite.cache import Cache
 from codemods.rewrite.find import FileResult
+from codemods.rewrite.shelf import DiskShelf
 from codemods.rewrite.walk import Entry, Tree
 
 WORTH_A_PROCESS = 1_000_000
@@ -78,7 +79,7 @@ def scan(
     unknown = [entry for entry in entries if entry.path not in answers]
     tell = progress or Unseen()
     tell(len(answers), sum(tree.entries[path].size for path in answers))
-    project = Project(tree.root, tree.entries)
+    project = Project(tree.root, tree.entries, shelf=DiskShelf(tree.root) if use_cache else None)
     seen: list[tuple[Entry, str, FileResult]] = []
     try:
         for path, digest, result in (ask or AskHere())(unknown, project, codemods):

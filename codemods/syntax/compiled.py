@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
 
 from codemods.model import SourceError
 from codemods.module import Function, Module
-from codemods.project import Project
+from codemods.project import Project, holds_word
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.definitions import Definitions
+from codemods.syntax.definitions import GETTER, Definitions
 from codemods.syntax.disabled import is_disabled
-from codemods.syntax.places import only_function
+from codemods.syntax.places import Place, only_function
 
 COMPILERS = {"torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert"}
 IS_COMPILING = {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling"}
@@ -69,8 +70,9 @@ class CompiledCode:
     @cached_property
     def calls(self) -> dict[tuple[str, str], list[ReachedCall]]:
         found: dict[tuple[str, str], list[ReachedCall]] = {}
+        reading = Reading(self.names)
         for entry, region in self.begins:
-            follow(self.names, entry, region, found)
+            follow(reading, entry, region, found)
         return found
 
     def calls_of(self, module: Module, function: Function) -> list[ReachedCall]:
@@ -117,14 +119,24 @@ def is_method(target: ast.AST) -> TypeGuard[ast.Attribute]:
 
 
 def modules_that_compile(project: Project) -> Iterator[Module]:
-    """The files that may ask torch for compilation; `re.compile` alone does not count, nor does talk of it."""
-    for path in sorted({*project.mentions("compile"), *project.mentions("optimize")}):
-        try:
-            raw = project.read(path)
-            if b"torch" in raw and (b"import torch as " in raw or path.endswith(".ipynb") or requests(raw)):
+    """The files that may ask torch for compilation, by path."""
+    for path, raw in sorted(project.texts()):
+        if may_compile(path, raw):
+            with suppress(SourceError):
                 yield project.module(path)
-        except SourceError:
-            continue
+
+
+def may_compile(path: str, raw: bytes) -> bool:
+    """Whether a file may ask torch for compilation; `re.compile` alone does not count, nor does talk of it."""
+    if b"torch" not in raw or not (holds_word(raw, b"compile") or holds_word(raw, b"optimize")):
+        return False
+    return b"import torch as " in raw or path.endswith(".ipynb") or requests(raw)
+
+
+def compiling_notes(path: str, raw: bytes) -> str:
+    """What the answer takes from a file that is not parsed for it: whether it would have to be, and its getters."""
+    getters = sorted({found[1].decode(errors="replace") for found in GETTER.finditer(raw)})
+    return " ".join(["compiles" if may_compile(path, raw) else "", *getters]).strip()
 
 
 def requests(raw: bytes) -> bool:
@@ -222,8 +234,39 @@ def entry_point(names: Definitions, module: Module, target: ast.AST) -> tuple[Mo
     return found or only_function(names.member(names.instance(module, target), "forward"))
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A line of a function on which it runs another one of the project, and whether compiled code goes on in there."""
+
+    line: int
+    callee: Place[Function]
+    key: tuple[str, str]
+    is_entered: bool
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The steps of each function that was met: several regions often reach the same ones."""
+
+    names: Definitions
+    met: dict[ast.AST, list[Step]] = field(default_factory=dict)
+
+    def steps(self, module: Module, function: ast.AST) -> list[Step]:
+        if function not in self.met:
+            self.met[function] = list(self._read(module, function))
+        return self.met[function]
+
+    def _read(self, module: Module, function: ast.AST) -> Iterator[Step]:
+        names = self.names
+        for node in traced_nodes(module, function):
+            callee = names.called(module, node) if isinstance(node, ast.Call) else names.read(module, node)
+            if callee is not None:
+                key = callee.module.path, callee.module.symbol(callee.node)
+                yield Step(getattr(node, "lineno", 0), callee, key, not is_disabled(*callee))
+
+
 def follow(
-    names: Definitions,
+    reading: Reading,
     entry: tuple[Module, ast.AST],
     region: Region,
     calls: dict[tuple[str, str], list[ReachedCall]],
@@ -231,15 +274,11 @@ def follow(
     """Note every call that the entry reaches, through the project's own functions; disabled ones are not entered."""
     todo, seen = [entry], {entry[1]}
     for module, function in todo:
-        for node in traced_nodes(module, function):
-            callee = names.called(module, node) if isinstance(node, ast.Call) else names.read(module, node)
-            if callee is None:
-                continue
-            call = ReachedCall(module.path, getattr(node, "lineno", 0), region)
-            calls.setdefault((callee[0].path, callee[0].symbol(callee[1])), []).append(call)
-            if callee[1] not in seen and not is_disabled(*callee):
-                seen.add(callee[1])
-                todo.append(callee)
+        for step in reading.steps(module, function):
+            calls.setdefault(step.key, []).append(ReachedCall(module.path, step.line, region))
+            if step.is_entered and step.callee.node not in seen:
+                seen.add(step.callee.node)
+                todo.append(step.callee)
 
 
 def traced_nodes(module: Module, function: ast.AST) -> Iterator[ast.AST]:

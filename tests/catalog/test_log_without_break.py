@@ -6,13 +6,14 @@ import ast
 import logging
 import sys
 import types
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codemods.topics.messages.helper import MAKER_TEXT
-from codemods.topics.messages.writing import pieces, quoted
+from codemods.topics.messages.layout import pieces, quoted
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "log_without_break"
 
@@ -107,3 +108,83 @@ def test_a_message_that_is_told_thrice_is_told_thrice_in_training_and_when_its_f
             said = capsys.readouterr().out.splitlines()
             assert said == ["same"] * 3 + [f"shape torch.Size([{rows}]) ({rows},) [{rows}]"]
         torch._dynamo.reset()
+
+
+class Said:
+    """Everything that a function says: log messages, warnings, and both streams."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
+        self.capsys, self.caplog = capsys, caplog
+
+    def by(self, function: Any, *given: Any) -> tuple[object, ...]:
+        self.capsys.readouterr()
+        self.caplog.clear()
+        with warnings.catch_warnings(record=True) as warned, self.caplog.at_level(logging.INFO):
+            warnings.simplefilter("always")
+            function(*given)
+        told = [str(one.message) for one in warned if "loss" in str(one.message)]
+        records = [one.getMessage() for one in self.caplog.records if one.name.startswith("log_without_break")]
+        return (*self.capsys.readouterr(), tuple(told), tuple(records))
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> Said:
+    return Said(capsys, caplog)
+
+
+def plain(module: types.ModuleType) -> Any:
+    return module.step._torchdynamo_orig_callable
+
+
+VALUES = ["[1.5, -2.0, 3.25]", "[0.1]", "[float('nan'), 1.0]", "[float('inf')]", "[]", "[1e-30, 2e20]"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_a_number_that_is_read_from_a_name_reads_the_same(said: Said, dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    before, after = plain(load("read_names", "before")), plain(load("read_names", "after"))
+    compiled = torch.compile(after, backend="eager", fullgraph=True)
+    for values in VALUES:
+        x = torch.tensor(eval(values), dtype=getattr(torch, dtype)).requires_grad_()
+        expected = said.by(before, x, 3)
+        assert "loss" in str(expected)
+        assert said.by(after, x, 3) == expected
+        assert said.by(compiled, x, 3) == expected
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_other_backends_say_the_same_at_each_call(said: Said, backend: str) -> None:
+    torch = pytest.importorskip("torch")
+    for case, rest in (("read_names", (7,)), ("streams", ())):
+        before, after = plain(load(case, "before")), plain(load(case, "after"))
+        compiled = torch.compile(after, backend=backend, fullgraph=True)
+        for values in ([1.0, 2.0], [1.0, 2.0], [3.0, float("nan"), 4.0]):
+            x = torch.tensor(values)
+            expected = said.by(before, x, *rest)
+            assert any(expected)
+            assert said.by(compiled, x, *rest) == expected
+            assert said.by(after, x, *rest) == expected
+
+
+def test_what_has_several_elements_or_is_no_tensor_runs_as_before(said: Said, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    after = (FIXTURES / "read_names" / "after.py").read_text()
+    module = types.ModuleType("log_without_break_several")
+    sys.modules[module.__name__] = module
+    (tmp_path / "several.py").write_text(after.replace("loss = (x * x).sum()", "loss = x"))
+    exec(compile((tmp_path / "several.py").read_text(), str(tmp_path / "several.py"), "exec"), module.__dict__)
+    compiled = torch.compile(plain(module), backend="eager")
+    for function in (plain(module), compiled):
+        with pytest.raises(RuntimeError, match="cannot be converted to Scalar"):
+            function(torch.ones(2), 1)
+    one = torch.ones(1)
+    assert said.by(compiled, one, 1) == said.by(plain(module), one, 1)
+
+
+def test_a_text_goes_to_the_stream_that_is_there_at_the_call(said: Said) -> None:
+    torch = pytest.importorskip("torch")
+    after = plain(load("streams", "after"))
+    compiled = torch.compile(after, backend="eager", fullgraph=True)
+    out, err, *_ = said.by(compiled, torch.ones(4))
+    assert err == "rows 4\n"
+    assert out == "second: 4!\ntorch.float32 of --\nplain\n"

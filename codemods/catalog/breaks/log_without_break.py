@@ -18,8 +18,10 @@ from codemods.syntax.torch_version import oldest_torch, read_version
 from codemods.topics.breaks.traced import Traced, traced_functions
 from codemods.topics.messages.helper import is_helper
 from codemods.topics.messages.kinds import is_message
+from codemods.topics.messages.reading import named_reads
 from codemods.topics.messages.transforms import transform_near
 from codemods.topics.messages.writing import condition_around, rewrite
+from codemods.topics.scalars.guard import is_shut_out
 
 SINCE = (2, 9)
 MESSAGE = re.compile(
@@ -49,7 +51,11 @@ class LogWithoutBreak(Codemod):
     - Every other message: a helper is an operator of its own, and so a part of the graph. It emits at each call, with
       the values that tensors have there, also if they are written in place later. Sizes that vary do not recompile.
     - The `if` on a tensor: the operator gets the condition, and decides when that is known.
-    `x.mean().item()` that is read only for a message is read by the operator. An f-string becomes a text with holes.
+    `x.mean().item()` that is read only for a message is read by the operator. An f-string becomes a text with holes. A
+    `print` may have `sep=`, `end=`, `flush=`, and `file=` with a standard stream.
+
+    Whether what is read by name (`loss.item()`) is a tensor of one element is asked while the code is traced; if it is
+    not, and in eager mode, the message runs as it is written, from the other branch of `torch.compiler.is_compiling()`.
 
     In eager mode everything is as before: text, level, count, and the place that a record or a warning names. In
     compiled code the text and the count are the same. The place is the helper there, a tensor shows no `grad_fn`, what
@@ -74,10 +80,12 @@ class LogWithoutBreak(Codemod):
     - a logger that is not the module's own name for `logging.getLogger(...)`: an attribute, a parameter, a local name
     - messages in a `try`, or in a `with` that is not torch's: they would be emitted outside of it
     - messages in generators and coroutines, and those whose result is used
-    - `logger.exception`, and messages with `exc_info=`, `extra=`, `stacklevel=`, `file=`, `end=` and the like
+    - `logger.exception`, and messages with `exc_info=`, `extra=`, `stacklevel=` and the like; a `print` with `file=`,
+      `sep=` or `end=` that is no standard stream or plain text
     - texts that are put together before the call (`%`, `.format`, `+`)
     - f-strings with `!r`, `=` or computed formats, or that call something between two values
-    - a number that is read from what may have dimensions (`loss.item()`)
+    - a number that is read and used further (`loss.item() * 2`), or by `float()`, `tolist()`; one for `%s` beside
+      other codes, under an `if` on a tensor, or in a `print` with `sep=`
     - warnings with a stack level above 2, or with one of 2 and a category that is shown or not by where it comes from
       (`DeprecationWarning`, own classes)
     - an `if` on a tensor with values in its message that may not be there if the condition is false
@@ -114,6 +122,8 @@ class LogWithoutBreak(Codemod):
         runs = set(traced_nodes(module, traced.function))
         for call in calls:
             around = condition_around(module, call)
+            if named_reads(module, call) and is_shut_out(module, call):
+                continue
             if call in runs and (traced.admits(call) or (around and traced.admits(around[0].test))):
                 yield self.judge(module, project, traced, call)
 

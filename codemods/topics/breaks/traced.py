@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from codemods.codemod import Codemod
+from codemods.lasting import lasting
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.compiled import Region, compiled_code
+from codemods.syntax.compiled import Region, compiled_code, compiling_notes
 from codemods.syntax.disabled import is_disabled
 
 
@@ -50,14 +52,21 @@ def traced(codemod: Codemod, module: Module, project: Project, function: Functio
 
 def reached_from(module: Module, project: Project, function: Function) -> Region | None:
     """The request that compiles a function, or what calls it or stands around it."""
-    regions = project.known_for_good("reached", lambda: reached(project))
+    regions = project.known_for_good("reached", lambda: regions_of(project))
     scopes = [function, *(outer for outer in module.ancestors(function) if isinstance(outer, FUNCTIONS))]
     found = (regions.get((module.path, module.symbol(scope))) for scope in scopes)
     return next((region for region in found if region), None)
 
 
-def reached(project: Project) -> dict[tuple[str, str], Region]:
-    """Every function that compiled code reaches, by path and symbol, with the request; one with `fullgraph` first."""
+def regions_of(project: Project) -> dict[tuple[str, str], Region]:
+    """Every function that compiled code reaches, by path and symbol, with the request."""
+    held = lasting(project, "reached", lambda: reached(project), compiling_notes)
+    return {(path, symbol): Region(*region) for path, symbol, region in held}
+
+
+def reached(project: Project) -> list[list[Any]]:
+    """The same in JSON's values. Of several requests one with `fullgraph` counts."""
     code = compiled_code(project)
     every = [*code.entries.items(), *((place, call.region) for place, calls in code.calls.items() for call in calls)]
-    return dict(sorted(every, key=lambda one: bool(one[1].fullgraph)))
+    regions = dict(sorted(every, key=lambda one: bool(one[1].fullgraph)))
+    return [[*place, [region.path, region.line, region.fullgraph]] for place, region in regions.items()]

@@ -37,7 +37,7 @@ def form_of(module: Module, call: ast.Call, kind: Kind) -> Form:
     """How the message is written; Unsure where it could read otherwise in the graph."""
     where = f"{module.path}:{call.lineno}"
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if call.keywords and kind.emitter != "warn":
+    if call.keywords and kind.emitter not in ("warn", "print"):
         raise Unsure(f"{where}: the message is given {call.keywords[0].arg or '**'}=")
     texts = call.args[:1] if kind.emitter == "warn" else list(call.args)
     if any(isinstance(node, ODD[:-1]) for argument in given for node in ast.walk(argument)):

@@ -34,6 +34,7 @@ def _in_graph(emit):
 {unit}{unit}f"messages::{{name}}", mutates_args=(), schema=schema, tags=tags
 {unit})
 {unit}def operator(number, order, texts, numbers, tensors):
+{unit}{unit}tensors = [tensor.clone() for tensor in tensors]  # a record may be kept, memory is used again
 {unit}{unit}values = {{"s": iter(texts), "n": iter(numbers), "t": iter(tensors)}}
 {unit}{unit}take = lambda text: itertools.islice(values["n"], text.count("%s"))
 {unit}{unit}fill = lambda text: text % tuple(take(text))
@@ -118,8 +119,10 @@ def kind_text(module: Module, kind: Kind, name: str, formatted: bool, condition:
         given = ["level", *given]
     if kind.emitter == "warn" and not formatted:
         given = ["message"]
+    given = [*(name for name, _ in kind.settings), *given]
     names = [f"*{one}" if one == "values" else one for one in given]
-    emit = kind.emit("message.format(*values)" if formatted else ", ".join(names))
+    shown = names[len(kind.settings) :]
+    emit = kind.emit("message.format(*values)" if formatted else ", ".join(shown))
     unit = module.indent_unit
     tests = {"if": f"{unit}if condition:\n{unit}", "unless": f"{unit}if not condition:\n{unit}"}
     body = f"{tests.get(condition, '')}{unit}{emit}"

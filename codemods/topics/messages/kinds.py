@@ -21,17 +21,24 @@ HUGGING = {"transformers", "diffusers", "datasets", "huggingface_hub", "utils"}
 SHOWN = {"", "UserWarning", "RuntimeWarning", "FutureWarning"}
 """Categories whose warnings are shown wherever they come from."""
 
+STREAMS = {"sys.stdout", "sys.stderr"}
 Emitter = Literal["logger", "once", "warn", "print"]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What emits a message: a logger's method, `warnings.warn` with a category and a stack level, or `print`."""
+    """What emits a message: a logger's method, `warnings.warn` with a category and a stack level, or `print`.
+
+    `settings`: what a `print` is told about the text, by name, as it is written; `stream`: where it goes.
+    """
 
     emitter: Emitter
     function: str
     category: str = ""
     stacklevel: int = 1
+    settings: tuple[tuple[str, str], ...] = ()
+    stream: str = ""
+    flushed: bool = False
 
     @property
     def name(self) -> str:
@@ -40,6 +47,10 @@ class Kind:
             category = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", self.category.removesuffix("Warning")).lower()
             words = ["_warn", category, "caller" if self.stacklevel == 2 else ""]
             return "_".join(word for word in words if word)
+        if self.emitter == "print":
+            stream = f"to_{self.stream.rpartition('.')[2]}" if self.stream else ""
+            words = ["_print", stream, "flushed" if self.flushed else "", *(name for name, _ in self.settings)]
+            return "_".join(word for word in words if word)
         return "_" + self.function.replace(".", "_").lower().lstrip("_")
 
     def emit(self, text: str) -> str:
@@ -47,11 +58,11 @@ class Kind:
         if self.emitter == "warn":
             category = f", {self.category}" if self.category else ""
             return f"{self.function}({text}{category}, stacklevel={self.stacklevel + 2})"
-        return (
-            f"{self.function}({text})"
-            if self.emitter in ("once", "print")
-            else f"{self.function}({text}, stacklevel=3)"
-        )
+        if self.emitter == "print":
+            given = [text, *(f"{name}={name}" for name, _ in self.settings)]
+            given += [f"file={self.stream}"] * bool(self.stream) + ["flush=True"] * self.flushed
+            return f"{self.function}({', '.join(given)})"
+        return f"{self.function}({text})" if self.emitter == "once" else f"{self.function}({text}, stacklevel=3)"
 
 
 def is_message(module: Module, call: ast.Call) -> bool:
@@ -78,7 +89,7 @@ def kind_of(module: Module, call: ast.Call) -> Kind:
     if isinstance(call.func, ast.Name) and call.func.id == "print":
         if not module.scopes.is_builtin(call.func, "print"):
             raise Unsure(f"{where}: print means something else in this file")
-        return Kind("print", "print")
+        return print_kind(module, call)
     written = ast.unparse(call.func)
     if module.resolve(call.func) == "warnings.warn":
         return warning_kind(module, call, written)
@@ -89,6 +100,30 @@ def kind_of(module: Module, call: ast.Call) -> Kind:
     if module.resolve(call.func.value) != "logging":
         check_logger(module, call.func.value, call.func.attr in ONCE)
     return Kind("once" if call.func.attr in ONCE else "logger", written)
+
+
+def print_kind(module: Module, call: ast.Call) -> Kind:
+    """A `print`; its text may be joined and ended otherwise, and go to a standard stream."""
+    settings, stream, flushed = [], "", False
+    for keyword in call.keywords:
+        value = keyword.value
+        constant = value.value if isinstance(value, ast.Constant) else None
+        if keyword.arg in ("sep", "end") and isinstance(constant, str):
+            settings.append((keyword.arg, module.code(value)))
+        elif keyword.arg == "flush" and isinstance(constant, bool):
+            flushed = constant
+        elif keyword.arg == "file" and is_stream(module, value):
+            stream = module.code(value)
+        else:
+            raise Unsure(f"{module.path}:{call.lineno}: the message is given {keyword.arg or '**'}=")
+    return Kind("print", "print", settings=tuple(sorted(settings)), stream=stream, flushed=flushed)
+
+
+def is_stream(module: Module, value: ast.expr) -> bool:
+    """Whether it is a standard stream by a name that the helper, at the top level, can use too."""
+    first = value.value if isinstance(value, ast.Attribute) else value
+    is_top = isinstance(first, ast.Name) and module.scopes.of(first) is module.tree
+    return is_top and module.resolve(value) in STREAMS
 
 
 def warning_kind(module: Module, call: ast.Call, written: str) -> Kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from codemods.codemod import Unsure
 from codemods.model import Edit, Span
@@ -11,10 +12,12 @@ from codemods.syntax.assignments import argument_names
 from codemods.topics.messages.forms import Form, form_of
 from codemods.topics.messages.helper import require_kind, require_once
 from codemods.topics.messages.kinds import Kind, kind_of
+from codemods.topics.messages.layout import laid_out, quoted
 from codemods.topics.messages.premises import check_place
+from codemods.topics.messages.reading import guarded_message, named_reads
 from codemods.topics.messages.tests import tensor_test
 
-WIDTH = 100
+COMMENT = re.compile(r"#[^\r\n]*[\r\n]")
 
 
 def condition_around(module: Module, call: ast.Call) -> tuple[ast.If, str, bool] | None:
@@ -31,8 +34,11 @@ def rewrite(module: Module, call: ast.Call, function: Function) -> tuple[Edit, .
     """The edits that make the message a part of the graph; Unsure where it must stay."""
     statement = check_place(module, call, function)
     kind = kind_of(module, call)
+    around = condition_around(module, call)
+    if kind.emitter != "once" and not around and named_reads(module, call):
+        return guarded_message(module, call, statement, kind)
     form = form_of(module, call, kind)
-    if around := condition_around(module, call):
+    if around:
         return conditional(module, call, kind, form, function, *around)
     if kind.emitter == "once" and form.is_literal:
         name, needed = require_once(module, kind)
@@ -40,7 +46,8 @@ def rewrite(module: Module, call: ast.Call, function: Function) -> tuple[Edit, .
     if kind.emitter == "once" and form.template is None:
         raise Unsure(f"{module.path}:{call.lineno}: a message of once has values beside its text")
     name, needed = require_kind(module, kind, form.template is not None, "")
-    if form.template is not None:
+    if form.template is not None or (kind.emitter == "print" and call.keywords):
+        check_comments(module, call)
         return module.replace(call, laid_out(module, statement, name, texts_of(module, call, kind, form))), *needed
     shorter = without_rest(module, call) if kind.emitter == "warn" else form.edits
     return module.replace(call.func, name), *shorter, *needed
@@ -68,9 +75,17 @@ def conditional(
 
 def texts_of(module: Module, call: ast.Call, kind: Kind, form: Form) -> list[str]:
     """The arguments behind a condition: the text of an f-string in quotes, others as they are written."""
+    settings = [value for _, value in kind.settings]
     if form.template is not None:
-        return [quoted(form.template), *form.arguments]
-    return [module.code(argument) for argument in (call.args[:1] if kind.emitter == "warn" else call.args)]
+        return [*settings, quoted(form.template), *form.arguments]
+    given = call.args[:1] if kind.emitter == "warn" else call.args
+    return [*settings, *(module.code(argument) for argument in given)]
+
+
+def check_comments(module: Module, call: ast.Call) -> None:
+    """Raise where a comment inside the call would be lost with its layout."""
+    if COMMENT.search(module.code(call)):
+        raise Unsure(f"{module.path}:{call.lineno}: a comment stands between the arguments of the message")
 
 
 def without_rest(module: Module, call: ast.Call) -> tuple[Edit, ...]:
@@ -82,36 +97,3 @@ def without_rest(module: Module, call: ast.Call) -> tuple[Edit, ...]:
     if "#" in module.text[gone.start : gone.end]:
         raise Unsure(f"{module.path}:{call.lineno}: a comment stands between the arguments of the warning")
     return (module.replace(gone, ""),)
-
-
-def laid_out(module: Module, statement: ast.stmt, name: str, given: list[str]) -> str:
-    """A call on one line, or with each argument on its own and a long text in several pieces."""
-    indent, unit = module.indent(statement), module.indent_unit
-    whole = f"{name}({', '.join(given)})"
-    if len(indent) + len(whole) <= WIDTH and "\n" not in whole:
-        return whole
-    inner = indent + unit
-    lines = [line for text in given for line in pieces(text, WIDTH - len(inner))]
-    return f"{name}(\n" + "".join(f"{inner}{line}\n" for line in lines) + f"{indent})"
-
-
-def pieces(text: str, room: int) -> list[str]:
-    """One argument in lines, with its comma. Strings that stand below each other already are indented anew."""
-    if "\n" in text:
-        return [line.strip() for line in text.splitlines()[:-1]] + [text.splitlines()[-1].strip() + ","]
-    if not (text.startswith('"') and text.endswith('"')) or len(text) < room or "\\" in text:
-        return [text + ","]
-    lines, rest = [], text[1:-1]
-    while len(rest) > room - 3 and " " in rest[: room - 3]:
-        cut = rest.rindex(" ", 0, room - 3) + 1
-        lines.append(f'"{rest[:cut]}"')
-        rest = rest[cut:]
-    return [*lines, f'"{rest}",']
-
-
-def quoted(text: str) -> str:
-    """A text as a string in double quotes."""
-    shown = repr(text)
-    if shown.startswith('"'):
-        return shown
-    return '"' + shown[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'

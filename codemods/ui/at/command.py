@@ -5,8 +5,10 @@ A query reads the file, or takes the buffer instead of it, and other files only 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 
 import click
@@ -14,11 +16,13 @@ import click
 from codemods.codemod import Codemod
 from codemods.model import Change, Finding, FullgraphError, SourceError, Span
 from codemods.project import Project
+from codemods.registry import offered
 from codemods.rewrite.find import FileResult
-from codemods.rewrite.walk import SUFFIXES, Tree, find_root, refuse, walk, without_links
-from codemods.run import look_at
+from codemods.rewrite.shelf import DiskShelf
+from codemods.rewrite.walk import MARKERS, SUFFIXES, Tree, find_root, refuse, walk, without_links
 from codemods.ui.at.place import FORM, Lines, Place, is_there
-from codemods.ui.config import choose_codemods, read_config
+from codemods.ui.at.remembered import Remembered
+from codemods.ui.config import Config, choose_codemods, read_config
 
 
 @dataclass(frozen=True)
@@ -38,25 +42,43 @@ class Answer:
     run: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Desk:
     """One file of a project, open in an editor, with the codemods that the project's configuration chooses."""
 
     project: Project
     path: str
-    codemods: Sequence[Codemod]
-    exclude: Sequence[str]
+    config: Config
+    memory: Remembered | None = None
+
+    @cached_property
+    def codemods(self) -> Sequence[Codemod]:
+        return choose_codemods(self.config)
 
     def look(self, near: Span | None) -> FileResult:
-        return look_at(self.project, self.path, self.codemods, self.exclude, near)
+        if self.memory and (known := self.memory.recall(near)):
+            return known
+        from codemods.run import look_at
+
+        if self.memory:
+            self.memory.prepare()
+        result = look_at(self.project, self.path, self.codemods, self.config.exclude, near)
+        if self.memory and not offered() and all(is_bundled(codemod) for codemod in self.codemods):
+            self.memory.keep(near, result, self.project)
+        return result
 
 
-def answer(place: Place, buffer: bytes | None, wanted: str = "") -> Answer:
+def is_bundled(codemod: Codemod) -> bool:
+    """Whether its code is fullgraph's own: another one's may change behind the back of whoever remembers."""
+    return type(codemod).__module__.startswith("codemods.catalog.")
+
+
+def answer(place: Place, buffer: bytes | None, wanted: str = "", *, use_cache: bool = True) -> Answer:
     """What stands at a place. `wanted` names one of the findings there, by number or key, to be applied.
 
     It is written through the journal; of a buffer nothing is written, and the change tells the new text.
     """
-    desk = open_desk(place.file, buffer)
+    desk = open_desk(place.file, buffer, use_cache=use_cache and not wanted)
     writes = bool(wanted) and buffer is None
     if writes:
         settle(desk.project.root)
@@ -69,7 +91,7 @@ def answer(place: Place, buffer: bytes | None, wanted: str = "") -> Answer:
     return write(planned) if writes else planned
 
 
-def open_desk(file: Path, buffer: bytes | None) -> Desk:
+def open_desk(file: Path, buffer: bytes | None, *, use_cache: bool = False) -> Desk:
     if reason := why_not(file, buffer):
         raise FullgraphError(f"{file}: {reason}")
     real = without_links(file)
@@ -77,8 +99,25 @@ def open_desk(file: Path, buffer: bytes | None) -> Desk:
     target = real.resolve()
     path = (target if real.is_symlink() and target.is_relative_to(root) else real).relative_to(root).as_posix()
     config = read_config(root)
-    project = Project(root, lambda: files_around(root, path), {} if buffer is None else {path: buffer})
-    return Desk(project, path, choose_codemods(config), config.exclude)
+    around = cache(lambda: tree_around(root))
+    raw = read(real) if buffer is None and use_cache else buffer
+    shelf = DiskShelf(root) if use_cache and is_marked(root) else None
+    project = Project(root, lambda: {*around().entries, path}, {} if raw is None else {path: raw}, shelf)
+    memory = Remembered(shelf, path, raw, config, around) if shelf and raw is not None else None
+    return Desk(project, path, config, memory)
+
+
+def read(file: Path) -> bytes | None:
+    """The bytes that an answer is remembered by. Of what cannot be read, looking at it says why."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
+def is_marked(root: Path) -> bool:
+    """Whether a folder is a project's root for sure. In another one there may be anything, and no end of it."""
+    return any(os.path.lexists(root / marker) for marker in MARKERS)
 
 
 def why_not(file: Path, buffer: bytes | None) -> str:
@@ -92,10 +131,10 @@ def why_not(file: Path, buffer: bytes | None) -> str:
     return "" if is_python else "not a Python file (.py) or notebook (.ipynb)"
 
 
-def files_around(root: Path, path: str) -> set[str]:
+def tree_around(root: Path) -> Tree:
     tree = Tree(root)
     walk(tree, root)
-    return {*tree.entries, path}
+    return tree
 
 
 def asked_span(desk: Desk, place: Place) -> Span:

@@ -11,10 +11,10 @@ from codemods.ui.at.command import Answer, answer
 from codemods.ui.at.place import read_place
 
 
-def say(place: str, buffer: bytes | None, wanted: str, *, as_json: bool) -> int:
+def say(place: str, buffer: bytes | None, wanted: str, *, as_json: bool, use_cache: bool = True) -> int:
     """Answer, as text or JSON; the exit code. Under `--json` an error is JSON too, and standard error stays empty."""
     try:
-        found = answer(read_place(place), buffer, wanted)
+        found = answer(read_place(place), buffer, wanted, use_cache=use_cache)
     except FullgraphError as error:
         if not as_json:
             raise

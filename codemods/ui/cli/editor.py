@@ -20,12 +20,14 @@ AT_EPILOG = (
 @click.option(
     "--apply", "wanted", metavar="N", default="", help="Write finding N (or its key); with --stdin, print it."
 )
-def at(place: str, as_json: bool, stdin: bool, wanted: str) -> None:
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of earlier answers.")
+def at(place: str, as_json: bool, stdin: bool, wanted: str, no_cache: bool) -> None:
     """Findings and edits at one place; in a notebook FILE[:CELL[:LINE[:COL]]]."""
     gc.disable()  # the process is over before collecting would pay
     from codemods.ui.at.saying import say
 
-    sys.exit(say(place, sys.stdin.buffer.read() if stdin else None, wanted, as_json=as_json))
+    buffer = sys.stdin.buffer.read() if stdin else None
+    sys.exit(say(place, buffer, wanted, as_json=as_json, use_cache=not no_cache))
 
 
 @click.command()
