@@ -8,7 +8,7 @@ RuntimeError with the text that it had, where `{x.min()}` stands for the value t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from tests.breaks.recording import Record
@@ -43,14 +43,23 @@ def plain_differences(before: Record, after: Record) -> Iterator[str]:
 
 
 def compare_compiled(
-    plain: Sequence[Record], compiled: Sequence[Record], backend: str = "eager", *, checks: bool = False
+    plain: Sequence[Record],
+    compiled: Sequence[Record],
+    backend: str = "eager",
+    *,
+    checks: bool = False,
+    early: Collection[str] = (),
 ) -> list[str]:
-    """In what a compiled run differs from a plain one. `checks`: whether a check may raise a RuntimeError instead.
+    """In what a compiled run differs from a plain one.
+
+    `checks`: whether a check may raise a RuntimeError instead. `early`: texts that are said once, while code is traced:
+    they may come before what another function says, and also if that raises.
 
     A graph that raises has not yet done what was to be done in Python before the check: calls after that one begin in
     another state, and tell nothing.
     """
-    found: list[str] = []
+    found = list(told_late(plain, compiled, early))
+    plain, compiled = without(plain, early), without(compiled, early)
     for ours, theirs in zip(plain, compiled, strict=True):
         found += compiled_differences(ours, theirs, backend=backend, checks=checks)
         if checks and ours["exception"] and has_other_state(ours, theirs):
@@ -90,6 +99,23 @@ def said(first: Record, second: Record) -> Iterator[str]:
     """Messages: the same ones, in the same order. Within the call they may come later."""
     if first["heard"] != second["heard"]:
         yield f"messages: {first['heard']} > {second['heard']}"
+
+
+def without(records: Sequence[Record], early: Collection[str]) -> list[Record]:
+    return [{**record, "heard": [one for one in record["heard"] if one[-1] not in early]} for record in records]
+
+
+def told_late(plain: Sequence[Record], compiled: Sequence[Record], early: Collection[str]) -> Iterator[str]:
+    """What is said once is said by the time that plain code does, and no more often."""
+    for text in early:
+        ours, theirs = ([n for n, one in enumerate(run) if text in heard_texts(one)] for run in (plain, compiled))
+        is_late = bool(ours) and (not theirs or theirs[0] > ours[0])
+        if is_late or len(theirs) > max(1, len(ours)):
+            yield f"messages: {text!r} in calls {ours} > {theirs}"
+
+
+def heard_texts(record: Record) -> list[str]:
+    return [message[-1] for message in record["heard"]]
 
 
 def named_files(first: Record, second: Record) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from validate.worker.recording.record import silenced
 
 CHECKS = "check_without_branch"
 """The codemod whose checks raise a RuntimeError from inside a graph."""
+
+TOLD_WHILE_TRACED = re.compile(r'(?<![\w.])_\w+_once\("([^"]*)"\)')
+"""Texts that `log_without_break` lets be said while code is traced, as nothing in their function comes before."""
 
 RAISED = "GB0088"
 """An exception that leaves the compiled function: the call ends there, with or without a graph."""
@@ -80,7 +84,9 @@ class Runs:
 
     def found(self, rewritten: Rewritten) -> list[str]:
         """What compiled code does otherwise."""
-        return compare_compiled(self.plain, self.compiled, self.backend, checks=CHECKS in rewritten.by)
+        early = TOLD_WHILE_TRACED.findall(self.after.text)
+        checks = CHECKS in rewritten.by
+        return compare_compiled(self.plain, self.compiled, self.backend, checks=checks, early=early)
 
 
 def judge(program: Program, runs: Runs, rewritten: Rewritten, folder: Path) -> Result:

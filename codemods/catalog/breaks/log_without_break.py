@@ -47,7 +47,8 @@ class LogWithoutBreak(Codemod):
     nothing but a message in it (`if x.isnan().any(): logger.warning("nan")`).
 
     - A plain text of `warning_once` and the like: a helper under `torch.compiler.assume_constant_result` emits it
-      while the code is traced. The method itself sees to it that this is once.
+      while the code is traced. The method itself sees to it that this is once. Where another message, or a test of a
+      tensor's value, stands above it in the function it keeps its turn, as every other message does.
     - Every other message: a helper is an operator of its own, and so a part of the graph. It emits at each call, with
       the values that tensors have there, also if they are written in place later. Sizes that vary do not recompile.
     - The `if` on a tensor: the operator gets the condition, and decides when that is known.

@@ -83,8 +83,13 @@ def {name}({parameters}):
 {body}"""
 
 
-def require_once(module: Module, kind: Kind) -> tuple[str, tuple[Edit, ...]]:
-    """The helper of a message that is emitted once, and the edits that add it."""
+def require_once(module: Module, kind: Kind, is_first: bool) -> tuple[str, tuple[Edit, ...]]:
+    """The helper of a text that is emitted once, and the edits that add it.
+
+    `is_first`: nothing comes before it, so that it may be said while the code is traced.
+    """
+    if not is_first:
+        return require_kind(module, kind, False, "in_turn")
     torch, imported = require_torch(module)
     emit = kind.emit("message")
     text = ONCE_TEXT.format(torch=torch, name=kind.name, unit=module.indent_unit, emit=emit)
@@ -96,7 +101,8 @@ def require_once(module: Module, kind: Kind) -> tuple[str, tuple[Edit, ...]]:
 def require_kind(module: Module, kind: Kind, formatted: bool, condition: str) -> tuple[str, tuple[Edit, ...]]:
     """The helper of one kind of message, and the edits that add it with the maker of operators.
 
-    `condition`: `if` or `unless` where the helper decides by its first argument, else nothing.
+    `condition`: `if` or `unless` where the helper decides by its first argument, `in_turn` where it could be said
+    while the code is traced and must not be, else nothing.
     """
     torch, imported = require_torch(module)
     name = "_".join(word for word in (kind.name, "formatted" if formatted else "", condition) if word)
@@ -126,7 +132,9 @@ def kind_text(module: Module, kind: Kind, name: str, formatted: bool, condition:
     unit = module.indent_unit
     tests = {"if": f"{unit}if condition:\n{unit}", "unless": f"{unit}if not condition:\n{unit}"}
     body = f"{tests.get(condition, '')}{unit}{emit}"
-    return KIND_TEXT.format(name=name, parameters=", ".join((["condition"] if condition else []) + names), body=body)
+    return KIND_TEXT.format(
+        name=name, parameters=", ".join((["condition"] if condition in tests else []) + names), body=body
+    )
 
 
 def is_there(module: Module, name: str, text: str) -> bool:

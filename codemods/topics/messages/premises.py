@@ -7,7 +7,10 @@ import ast
 from codemods.codemod import Unsure
 from codemods.module import Function, Module
 from codemods.syntax.assignments import own_nodes
+from codemods.topics.messages.kinds import ONCE, is_message
+from codemods.topics.messages.tests import DECIDING, REDUCING
 
+VALUES = {*DECIDING, *REDUCING, "item"}
 TRIES = (ast.Try, ast.TryStar)
 SCRIPTS = {"torch.jit.script", "torch.jit.export", "torch.jit.script_method", "torch.jit.script_if_tracing"}
 
@@ -44,3 +47,36 @@ def check_scripted(module: Module) -> None:
     for node in module.nodes(ast.Attribute, ast.Name):
         if module.resolve(node) in SCRIPTS:
             raise Unsure(f"{module.path}:{node.lineno}: TorchScript compiles code of this file")
+
+
+# What comes before it
+
+
+def is_first(module: Module, function: Function, call: ast.Call) -> bool:
+    """Whether no other message and no test of a tensor's value stands above: nobody sees when it is said."""
+    above = [node for node in own_nodes(function) if getattr(node, "lineno", call.lineno) < call.lineno]
+    return not any(speaks(module, node) or depends_on_values(module, node) for node in above)
+
+
+def speaks(module: Module, node: ast.AST) -> bool:
+    """Whether a node is a message of each call, also as the call of a helper."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    made = [one for one in module.tree.body if isinstance(one, ast.FunctionDef) and one.name == name]
+    is_made = any(isinstance(mark, ast.Name) and mark.id == "_in_graph" for one in made for mark in one.decorator_list)
+    return is_made or (is_message(module, node) and getattr(node.func, "attr", "") not in ONCE)
+
+
+def depends_on_values(module: Module, node: ast.AST) -> bool:
+    """Whether a node goes on, or not, by what is in a tensor."""
+    test = node.test if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)) else None
+    if test is None:
+        return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "_assert_async"
+    names = (inner for inner in ast.walk(test) if isinstance(inner, ast.Name))
+    values = (binding.value for name in names for binding in module.scopes.bindings(name))
+    return any(reads_values(one) for one in (test, *values) if one is not None)
+
+
+def reads_values(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Call) and getattr(one.func, "attr", "") in VALUES for one in ast.walk(node))

@@ -13,7 +13,7 @@ from codemods.topics.messages.forms import Form, form_of
 from codemods.topics.messages.helper import require_kind, require_once
 from codemods.topics.messages.kinds import Kind, kind_of
 from codemods.topics.messages.layout import laid_out, quoted
-from codemods.topics.messages.premises import check_place
+from codemods.topics.messages.premises import check_place, is_first
 from codemods.topics.messages.reading import guarded_message, named_reads
 from codemods.topics.messages.tests import tensor_test
 
@@ -41,7 +41,7 @@ def rewrite(module: Module, call: ast.Call, function: Function) -> tuple[Edit, .
     if around:
         return conditional(module, call, kind, form, function, *around)
     if kind.emitter == "once" and form.is_literal:
-        name, needed = require_once(module, kind)
+        name, needed = require_once(module, kind, is_first(module, function, call))
         return module.replace(call.func, name), *needed
     if kind.emitter == "once" and form.template is None:
         raise Unsure(f"{module.path}:{call.lineno}: a message of once has values beside its text")
