@@ -34,7 +34,7 @@ def _in_graph(emit):
 {unit}{unit}f"messages::{{name}}", mutates_args=(), schema=schema, tags=tags
 {unit})
 {unit}def operator(number, order, texts, numbers, tensors):
-{unit}{unit}tensors = [tensor.clone() for tensor in tensors]  # a record may be kept, memory is used again
+{unit}{unit}tensors = [one.clone() for one in tensors]  # records are kept, memory is not
 {unit}{unit}values = {{"s": iter(texts), "n": iter(numbers), "t": iter(tensors)}}
 {unit}{unit}take = lambda text: itertools.islice(values["n"], text.count("%s"))
 {unit}{unit}fill = lambda text: text % tuple(take(text))
