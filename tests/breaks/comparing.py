@@ -20,6 +20,9 @@ DRAWS_LIKE_PLAIN_CODE = ("eager", "aot_eager")
 TRACING = ("torch._dynamo.exc.TorchRuntimeError",)
 """How torch tells of an operator that failed while it was traced."""
 
+TRACED = "\n\nfrom user code:"
+"""Where torch begins to tell the lines that it traced: a rewrite moves them."""
+
 HOLE = re.compile(r"\{[^{}]+\}")
 """A value in the text of a check, by its source: a graph cannot show it."""
 
@@ -129,7 +132,8 @@ def raised(plain: Record, compiled: Record, checks: bool) -> Iterator[str]:
     ours, theirs = plain["exception"], compiled["exception"]
     if (ours and ours[:2]) == (theirs and theirs[:2]) or (checks and is_same_check(ours, theirs)):
         return
-    yield f"exception: {tell_error(ours)} > {tell_error(theirs)}"
+    told = tell_error(theirs).partition(TRACED)[0]
+    yield f"exception: {tell_error(ours)} > {told}"
 
 
 def is_same_check(ours: list[str] | None, theirs: list[str] | None) -> bool:
