@@ -86,9 +86,9 @@ def compiled_differences(plain: Record, compiled: Record, *, backend: str, check
 
 
 def is_refused_while_tracing(plain: Record, compiled: Record) -> bool:
-    """Whether an operator fails in plain code, and so early in compiled code that nothing has run."""
+    """Whether something fails in plain code, and so early in compiled code that nothing has run."""
     ours, theirs = plain["exception"], compiled["exception"]
-    return bool(ours and theirs and theirs[0] in TRACING)
+    return bool(ours and theirs and (theirs[0] in TRACING or (ours[0] == theirs[0] and TRACED in theirs[1])))
 
 
 def has_other_state(plain: Record, compiled: Record) -> bool:
@@ -132,8 +132,7 @@ def raised(plain: Record, compiled: Record, checks: bool) -> Iterator[str]:
     ours, theirs = plain["exception"], compiled["exception"]
     if (ours and ours[:2]) == (theirs and theirs[:2]) or (checks and is_same_check(ours, theirs)):
         return
-    told = tell_error(theirs).partition(TRACED)[0]
-    yield f"exception: {tell_error(ours)} > {told}"
+    yield f"exception: {tell_error(ours)} > {tell_error(theirs).partition(TRACED)[0]}"
 
 
 def is_same_check(ours: list[str] | None, theirs: list[str] | None) -> bool:
