@@ -60,10 +60,9 @@ class LogWithoutBreak(Codemod):
 
     In eager mode everything is as before: text, level, count, and the place that a record or a warning names. In
     compiled code the text and the count are the same. The place is the helper there, a tensor shows no `grad_fn`, what
-    is said once comes first, as it is said while the code is traced, a warning that filters turn into an error is
+    is said once while the code is traced comes before what callers say, a warning that filters turn into an error is
     raised out of the graph, what is recomputed for checkpointing does not tell its messages twice, and a call that
-    fails while it is traced has told nothing. `torch.export`
-    leaves the operators out.
+    fails while it is traced has told nothing. `torch.export` leaves the operators out.
 
     Measured on torch 2.13, CPU, backends eager, aot_eager and inductor, with `fullgraph=True`, in threads, in training,
     under `no_grad`, in functions that are inlined and with sizes that vary: breaks 1 > 0 for each message, and all
