@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods.codemod import Unsure
-from codemods.module import Function, Module
+from codemods.module import Function, Module, position
 from codemods.syntax.assignments import own_nodes
 from codemods.topics.messages.kinds import ONCE, is_message
 from codemods.topics.messages.tests import DECIDING, REDUCING
@@ -54,7 +54,7 @@ def check_scripted(module: Module) -> None:
 
 def is_first(module: Module, function: Function, call: ast.Call) -> bool:
     """Whether no other message and no test of a tensor's value stands above: nobody sees when it is said."""
-    above = [node for node in own_nodes(function) if getattr(node, "lineno", call.lineno) < call.lineno]
+    above = [node for node in own_nodes(function) if hasattr(node, "lineno") and position(node) < position(call)]
     return not any(speaks(module, node) or depends_on_values(module, node) for node in above)
 
 
