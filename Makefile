@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench bench-models fuzz measure docs pictures wheel clean
+.PHONY: demo test test-all lint bench bench-models mutants fuzz measure docs pictures wheel clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -23,12 +23,22 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint  ## everything
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+
+test: lint  ## all that a usual change needs; proofs whose bytes have not changed are known, and a tenth is made again
+	$(PYTEST)
+
+test-all: lint  ## everything: every proof, all of torch's own code, a tenth of the faults
+	$(PYTEST) --everything
+	$(BIN)/python scripts/mutants.py --tenth "$$(git rev-parse HEAD)"
+	$(BIN)/python scripts/which_tests.py --passed
 
 bench: $(STAMP)  ## fullgraph against ruff, ast-grep, torchfix and LibCST's runner on the installed torch
 	$(BIN)/python scripts/bench.py
 	$(BIN)/python scripts/bench_editor.py
+
+mutants: $(STAMP)  ## faults put in one at a time: the tests next to the code must notice
+	$(BIN)/python scripts/mutants.py
 
 fuzz: $(STAMP)  ## made-up programs, rewritten, run and compared; goes on where it was stopped; PROGRAMS=500 for fewer
 	$(BIN)/python scripts/fuzz.py $(PROGRAMS)
@@ -36,7 +46,7 @@ fuzz: $(STAMP)  ## made-up programs, rewritten, run and compared; goes on where 
 bench-models: $(STAMP)  ## seven models of Hugging Face's before and after fullgraph, in environments of their own
 	$(BIN)/python scripts/bench_models.py
 
-measure: $(STAMP)  ## prove the fixtures on the installed torch, and store what `fullgraph explain` shows of it
+measure: $(STAMP)  ## prove the fixtures and examine the patterns whose bytes have changed, and store what came of it
 	$(BIN)/python scripts/measure.py
 
 docs: $(STAMP)  ## the page of each codemod, from the code

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from codemods.model import Change, Edit, Finding
+from codemods.module import NEWLINE
 from codemods.project import Project
 from codemods.source import decode
 from validate.exercised import did_run
@@ -90,6 +91,6 @@ def ran(edit: Edit, change: Change, verdict: Verdict) -> bool | None:
     if raw is None:
         return None
     text = decode(edit.path, raw).text
-    first = text.count("\n", 0, edit.span.start) + 1
-    last = first + text.count("\n", edit.span.start, max(edit.span.start, edit.span.end - 1))
+    first = len(NEWLINE.findall(text, 0, edit.span.start)) + 1
+    last = first + len(NEWLINE.findall(text[edit.span.start : edit.span.end].rstrip("\r\n")))
     return did_run(edit.path, raw, range(first, last + 1), verdict.before.ran.get(edit.path, ()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ class Case:
     `after/` may hold files that `before/` has not: the codemod creates them. `case.toml` may hold `options`, `symbols`
     and `tests` for the codemod, `findings` (how many) and `says`: pieces of text of which each must occur in what the
     findings say. `written` names created files that are the same as one in another case, and stand there only.
+    What is read from the disk or found is kept: a case is looked at by many laws.
     """
 
     folder: Path
@@ -34,21 +36,21 @@ class Case:
     def name(self) -> str:
         return f"{self.codemod_name}/{self.folder.name}"
 
-    @property
+    @cached_property
     def config(self) -> dict[str, Any]:
         file = self.folder / "case.toml"
         return tomllib.loads(file.read_text()) if file.exists() else {}
 
-    @property
+    @cached_property
     def before(self) -> dict[str, bytes]:
         return side(self.folder, "before")
 
-    @property
+    @cached_property
     def after(self) -> dict[str, bytes]:
         """The expected files; the same as before when the case must not change."""
         return {**self.before, **side(self.folder, "after")}
 
-    @property
+    @cached_property
     def created(self) -> dict[str, bytes]:
         """The expected files that were not there."""
         return {path: raw for path, raw in self.after.items() if path not in self.before}
@@ -64,7 +66,21 @@ class Case:
         texts = self.before if files is None else files
         return Project(self.folder / "before", texts, texts)
 
+    @property
+    def is_changing(self) -> bool:
+        return any(self.folder.glob("after*"))
+
+    @cached_property
+    def found(self) -> list[Finding]:
+        """The findings in the files as they stand there."""
+        return self.findings()
+
+    @property
+    def fixable(self) -> list[Finding]:
+        return [finding for finding in self.found if finding.is_fixable]
+
     def findings(self, files: dict[str, bytes] | None = None) -> list[Finding]:
+        """The findings in these files, looked for anew."""
         project = self.project(files)
         found: list[Finding] = []
         for path in project.files:

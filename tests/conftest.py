@@ -4,19 +4,67 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+import validate.launch
+from tests.zygote import TORCH
+
+START = validate.launch.start
 
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
 """What passes today passes tomorrow. `pytest --hypothesis-profile default` looks for what nobody has tried yet."""
 
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""Hundreds of processes import the same modules: compiling them each time is half of what a short command takes."""
+
+sys.dont_write_bytecode = True
+"""But modules that tests write twice within a second are compiled each time in this process."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--everything", action="store_true", help="every proof again, and all of torch's own code")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is marked `everything` is for `make test-all`."""
+    if not config.getoption("--everything"):
+        left_out = [item for item in items if item.get_closest_marker("everything")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session")
+def everything(pytestconfig: pytest.Config) -> bool:
+    """Whether nothing is to be taken as known."""
+    return bool(pytestconfig.getoption("--everything"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def apart(tmp_path_factory: pytest.TempPathFactory) -> None:
     """The user's own cache is not filled with projects that are gone after the test."""
     os.environ.setdefault("FULLGRAPH_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forking() -> Iterator[None]:
+    """Workers of proofs are forked from a process that has imported torch, started with the first of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(validate.launch, "start", TORCH.start)
+        yield
+    TORCH.end()
+
+
+@pytest.fixture(autouse=True)
+def starting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that is marked as one about `processes` has workers that are started as users have them."""
+    if request.node.get_closest_marker("processes"):
+        monkeypatch.setattr(validate.launch, "start", START)
 
 
 def pytest_configure() -> None:

@@ -8,27 +8,42 @@ from pathlib import Path
 import pytest
 
 from codemods.lsp.actions import FIX_PROJECT
-from codemods.lsp.positions import Lines
-from codemods.notebook import NotebookSource
 from codemods.registry import bundled
 from codemods.rewrite.walk import find_root
 from tests.cases import FIXTURES, all_cases
-from tests.front_ends import Said, files_of, fixed_by_cli, found_by_cli, source_of, write_case
+from tests.front_ends import (
+    Said,
+    files_of,
+    fixed_by_cli,
+    fixed_by_server,
+    found_by_cli,
+    found_by_server,
+    said_by,
+    source_of,
+    text_of,
+    write_case,
+)
 from tests.lsp.client import Editor, editor, uri_of
 
-NAMES = sorted(bundled())
+each_codemod = pytest.mark.parametrize("codemod", sorted(bundled()))
 
 
-@pytest.mark.parametrize("codemod", NAMES)
-async def test_the_editor_finds_and_fixes_what_the_command_line_does(codemod: str, tmp_path: Path) -> None:
-    async with editor(tmp_path) as used:
-        for case in all_cases(codemod):
-            root = write_case(case, tmp_path / case.folder.name)
-            other = write_case(case, tmp_path / f"{case.folder.name}-cli")
-            said, fixed = await found_by_editor(used, root), await fixed_by_editor(used, root)
-            assert said == found_by_cli(other), case.name
-            assert fixed == fixed_by_cli(other), case.name
-            shutil.rmtree(root)
+@each_codemod
+def test_the_server_finds_and_fixes_what_the_command_line_does(codemod: str, tmp_path: Path) -> None:
+    for case in all_cases(codemod):
+        root, other = (write_case(case, tmp_path / case.folder.name / name) for name in ("server", "cli"))
+        assert found_by_server(root) == found_by_cli(other), case.name
+        assert fixed_by_server(root) == fixed_by_cli(other), case.name
+
+
+@each_codemod
+async def test_an_editor_is_told_and_given_the_same(codemod: str, tmp_path: Path) -> None:
+    """Through the protocol, with buffers that are open: the case with the most findings stands for all."""
+    case = max(all_cases(codemod), key=lambda case: len(case.fixable))
+    root, other = (write_case(case, tmp_path / name) for name in ("editor", "cli"))
+    async with editor(root) as used:
+        assert await found_by_editor(used, root) == found_by_cli(other)
+        assert await fixed_by_editor(used, root) == fixed_by_cli(other)
 
 
 async def test_the_demo_is_the_same_in_the_editor_and_on_the_command_line(tmp_path: Path) -> None:
@@ -48,11 +63,7 @@ async def found_by_editor(used: Editor, root: Path) -> list[Said]:
     for path in files_of(root):
         text = text_of(root, path)
         uri = used.open(root / path, text)
-        for found in await used.diagnostics(uri):
-            assert found.data is not None, found.message
-            key = str(found.data["key"])
-            line, column = place_in(root, path, Lines(text).offset(found.range.start))
-            said.append(Said(path, line, column, str(found.code), key, found.message.splitlines()[0]))
+        said += [said_by(root, path, found) for found in await used.diagnostics(uri)]
     return sorted(said)
 
 
@@ -68,19 +79,3 @@ async def fixed_by_editor(used: Editor, root: Path) -> dict[str, bytes]:
         (root / path).write_bytes(source.prefix + used.texts[uri].encode(source.encoding))
         used.close(uri)
     return files_of(root)
-
-
-def text_of(root: Path, path: str) -> str:
-    """A file as an editor shows it: without a byte order mark, in the encoding that it declares."""
-    source = source_of(root, path)
-    return source.json if isinstance(source, NotebookSource) else source.text
-
-
-def place_in(root: Path, path: str, offset: int) -> tuple[int, int]:
-    """The line and column that the command line gives to a character that the editor has."""
-    source = source_of(root, path)
-    if isinstance(source, NotebookSource):
-        offset = next(at for at in range(len(source.text) + 1) if source.file_offset(at) == offset)
-    starts = Lines(source.text).starts
-    line = sum(start <= offset for start in starts)
-    return line, offset - starts[line - 1] + 1

@@ -94,3 +94,30 @@ def test_an_import_in_a_function_is_not_enough() -> None:
 def test_a_project_import_goes_below_the_third_party_ones() -> None:
     before = "import torch\n\nx = 1\n"
     assert required(before, "pkg.names", "HEADS") == ("HEADS", "import torch\n\nfrom pkg.names import HEADS\n\nx = 1\n")
+
+
+def test_a_module_whose_name_only_begins_the_same_is_another_one() -> None:
+    assert required("import warn\n", "warnings")[0] == "warnings"
+    assert "import warnings" in required("import warn\n", "warnings")[1]
+
+
+def test_an_import_that_the_file_binds_otherwise_is_no_spelling() -> None:
+    before = "import warnings as w\n\nw = None\n"
+    assert required(before, "warnings") == ("warnings", "import warnings as w\nimport warnings\n\nw = None\n")
+
+
+def test_a_name_does_not_join_an_import_of_everything() -> None:
+    before = "from pkg.names import *\n"
+    spelling, after = required(before, "pkg.names", "HEADS")
+    assert spelling == "HEADS"
+    assert sorted(after.splitlines()) == ["from pkg.names import *", "from pkg.names import HEADS"]
+
+
+def test_an_import_stands_among_the_first_ones_and_not_behind_code() -> None:
+    before = "import os\n\nx = 1\n\nimport zlib\n"
+    assert required(before, "warnings")[1] == "import os\nimport warnings\n\nx = 1\n\nimport zlib\n"
+
+
+def test_an_import_goes_above_all_decorators_of_the_first_function() -> None:
+    before = "@first\n@second\ndef f(): ...\n"
+    assert required(before, "warnings")[1] == f"import warnings\n\n{before}"

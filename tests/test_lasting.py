@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from codemods.lasting import Shelf
+from codemods.lasting import Shelf, lasting
 from codemods.lsp.projects import LiveProject
 from codemods.lsp.settings import ClientSettings
 from codemods.project import Project
@@ -202,3 +202,62 @@ def test_many_at_once_are_in_nobodys_way(root: Path) -> None:
 def test_without_a_shelf_nothing_is_kept(root: Path) -> None:
     traced.regions_of(Project(root, [path for path in FILES if path.endswith(".py")]))
     assert not DiskShelf(root).file.exists()
+
+
+# Grounds
+
+
+class Held:
+    """A shelf in memory."""
+
+    def __init__(self) -> None:
+        self.answers: list[object] = []
+
+    def get(self, what: str) -> list[object]:
+        return list(self.answers)
+
+    def put(self, what: str, held: object) -> None:
+        self.answers.insert(0, held)
+
+
+def says_compile(path: str, raw: bytes) -> str:
+    return "compiles" if b"compile" in raw else ""
+
+
+def asked_of(root: Path, files: list[str], shelf: Held, meanwhile: Callable[[], None] = lambda: None) -> bool:
+    """Whether the answer about `pkg/parts.py` had to be worked out."""
+    project = Project(root, files, shelf=shelf)
+    worked_out: list[int] = []
+
+    def work_out() -> int:
+        worked_out.append(len(project.module("pkg/parts.py").tree.body))
+        meanwhile()
+        return worked_out[0]
+
+    lasting(project, "size", work_out, says_compile)
+    return bool(worked_out)
+
+
+def test_a_file_that_is_saved_while_an_answer_is_worked_out_asks_again(root: Path) -> None:
+    """The answer is about the text that was parsed, and not about what is on the disk by then."""
+    shelf = Held()
+    assert asked_of(root, ["pkg/parts.py"], shelf, lambda: write(root, "pkg/parts.py", "x = 1\n"))
+    assert asked_of(root, ["pkg/parts.py"], shelf)
+    assert not asked_of(root, ["pkg/parts.py"], shelf)
+
+
+def test_a_module_that_gets_another_name_asks_again(root: Path) -> None:
+    shelf, files = Held(), ["pkg/parts.py", "tests/inner/test_a.py"]
+    write(root, "tests/inner/test_a.py", "x = 1\n")
+    assert asked_of(root, files, shelf)
+    write(root, "tests/inner/__init__.py", "")
+    assert asked_of(root, files, shelf)
+
+
+def test_the_same_note_of_another_file_asks_again(root: Path) -> None:
+    shelf, files = Held(), ["pkg/lonely.py", "pkg/model.py", "pkg/parts.py"]
+    write(root, "pkg/lonely.py", "compile\n")
+    assert asked_of(root, files, shelf)
+    write(root, "pkg/lonely.py", "")
+    write(root, "pkg/model.py", "compile\n")
+    assert asked_of(root, files, shelf)

@@ -78,3 +78,31 @@ def test_children_are_those_that_stand_in_the_text() -> None:
         placeless = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
         expected = [child for child in ast.iter_child_nodes(node) if not isinstance(child, placeless)]
         assert list(children(node)) == expected
+
+
+def test_indentation_counts_from_the_last_form_feed() -> None:
+    found = module("if x:\n\x0c    y = 1\n")
+    assert found.indent(found.nodes(ast.Assign)[0]) == "    "
+
+
+def test_a_statement_knows_the_others_of_its_block() -> None:
+    found = module(
+        "try:\n    a = 1\nexcept E:\n    b = 1\n    c = 1\nelse:\n    d = 1\nfinally:\n    e = 1\n    f = 1\n"
+    )
+    blocks = [[found.code(one) for one in found.block(node)] for node in found.nodes(ast.Assign)]
+    assert [len(block) for block in blocks] == [1, 2, 2, 1, 2, 2]
+    assert blocks[4] == ["e = 1", "f = 1"]
+
+
+def test_a_finding_stands_where_an_editor_shows_it() -> None:
+    """Lines and columns count from 1; the line break behind a finding is no line of it."""
+    found = module("if x:\n    y = (1,\n         2)\nz = 1\n")
+    finding = found.finding("sample", found.nodes(ast.Assign)[0], "m")
+    assert (finding.line, finding.column, finding.last_line) == (2, 5, 3)
+    whole = found.finding("sample", found.tree.body[1], "m")
+    assert (whole.line, whole.column, whole.last_line) == (4, 1, 4)
+
+
+def test_behind_the_last_line_break_a_new_line_ends_as_the_file_does() -> None:
+    found = module("a = 1\r\nb = 2")
+    assert found.insert(12, "\nx").new_text == "\r\nx"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import warnings
 
 import pytest
 from hypothesis import given, settings
@@ -147,6 +148,25 @@ def test_what_libcst_drops_at_the_start_does_not_shift_anything(start: str) -> N
 def test_an_error_names_the_line_of_the_original() -> None:
     with pytest.raises(SourceError, match="line 2: "):
         Module(decode("old.py", b"x = 1\nprint 'old'\n"))
+
+
+@pytest.mark.parametrize(
+    "text", ["x = '\\d'\n", "x = 1 is 1\n", "type X = int\nx = f'\\d{y}'\n", "x = f'{d['\\d']}'\n"]
+)
+def test_what_python_warns_of_is_read_without_a_word(text: str) -> None:
+    """It is the user's code: its warnings are neither shown nor, where they are errors, a reason not to read it."""
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        module = Module(decode("old.py", text.encode()))
+    assert not shown
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Module(decode("old.py", text.encode())).parsed == module.parsed
+
+
+def test_the_text_of_a_string_is_never_taken_for_code() -> None:
+    """With other quotes around it, this one would be three operands."""
+    assert "other" not in dict(names_in("x = f'{d['key']} \" + other + \"'\n"))
 
 
 # What may be edited

@@ -115,6 +115,17 @@ def test_what_merely_looks_like_ipython_stays(text: str) -> None:
     assert parsed("!ls\n" + text + "\n!ls") == "0  \n" + text + "\n0  \n\n"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("x = 'a' % y", "x = f(a) % y", "x = [1]  # why?", "x = a[0] / b", "x = y \\\n% z", "x = {\n'a': 1}\ny = 2"),
+        *("x = (a,\n-b)", "s = '''a\n!b'''; t = 'c'", "s = 'it\\'s' % 2", "x = [')'] % 2"),
+    ],
+)
+def test_python_next_to_a_line_of_ipython_stays(text: str) -> None:
+    assert parsed(f"!ls\n{text}\n%who") == f"0  \n{text}\n0   \n\n"
+
+
 def test_a_cell_magic_that_runs_python_is_blanked() -> None:
     assert parsed("\n%%capture out\n%%time\n!ls\nf(x)") == "\n             \n      \n0  \nf(x)\n\n"
 
@@ -139,8 +150,10 @@ def test_a_cell_that_only_its_neighbours_could_complete_is_blanked(cell: str) ->
 
 def test_newer_syntax_in_a_cell_is_read() -> None:
     source = read("%time\ndef f[T](x: T): return x", "f(1)")
-    assert "def f" in source.parsed
-    assert Module(source).nodes(ast.FunctionDef)[0].name == "f"
+    assert len(source.parsed) == len(source.text)
+    assert source.parsed.startswith("0    \ndef f")
+    function = Module(source).nodes(ast.FunctionDef)[0]
+    assert (function.name, function.lineno) == ("f", 2)
 
 
 @pytest.mark.parametrize("language", ["julia", "R", "javascript", "scala"])
@@ -182,6 +195,29 @@ def test_what_is_not_a_notebook_is_an_error_with_its_line(raw: bytes, reason: st
     with pytest.raises(SourceError) as error:
         decode_notebook(PATH, raw)
     assert error.value.reason.startswith(reason)
+
+
+def test_a_notebook_is_python_if_its_kernel_or_its_language_is() -> None:
+    book = notebook("x = 1")
+    for kernel, language in (("python", "sagemath"), ("coconut", "ipython3")):
+        book["metadata"] = {"kernelspec": {"language": kernel}, "language_info": {"name": language}}
+        assert decode_notebook(PATH, as_jupyter_writes(book)).text == "x = 1\n\n"
+
+
+def test_a_mark_at_the_start_does_not_shift_the_line_of_an_error() -> None:
+    with pytest.raises(SourceError, match="line 2: not a notebook: not UTF-8 text"):
+        decode_notebook(PATH, codecs.BOM_UTF8 + b'{\n"\xff"}')
+
+
+@pytest.mark.parametrize("style", [{}, {"indent": 1}, {"ensure_ascii": False}])
+def test_every_character_of_a_cell_stands_somewhere_in_the_file(style: dict[str, Any]) -> None:
+    """The place in the file spells that character; what the file does not hold stands behind its cell."""
+    source = decode_notebook(PATH, json.dumps(notebook("x = 1\ny = 'é'", code("z = 3")), **style).encode())
+    for name in ("x", "= 1", "y", "z", "3"):
+        assert source.json.startswith(name, source.file_offset(source.text.index(name)))
+    assert source.json[source.file_offset(source.text.index("é")) :].startswith(("é'", r"\u00e9'"))
+    for cell in source.cells:
+        assert source.json[source.file_offset(cell.end - 1)] == '"'
 
 
 def test_a_place_is_told_as_cell_and_line() -> None:
@@ -296,6 +332,42 @@ def test_new_text_is_escaped_as_the_file_escapes() -> None:
         source = decode_notebook(PATH, json.dumps(book, ensure_ascii=ensure_ascii).encode())
         after = source.splice([replace(source, "y = 1", 'y = "😀\\n"')])
         assert after == json.dumps(notebook("x = 'é'\ny = \"😀\\n\""), ensure_ascii=ensure_ascii).encode()
+
+
+def test_new_text_is_not_escaped_where_nothing_shows_that_the_file_escapes() -> None:
+    """Jupyter writes UTF-8, so a file that happens to be ASCII gets UTF-8, too."""
+    book = {"cells": [code("y = 1", outputs=[])], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    source = decode_notebook(PATH, json.dumps(book).encode())
+    assert "y = 'ü'".encode() in source.splice([replace(source, "y = 1", "y = 'ü'")])
+
+
+def test_new_text_is_not_escaped_in_a_file_that_holds_both() -> None:
+    cell = code("s = 'é'\ny = 1", outputs=[])
+    raw = json.dumps({"cells": [cell], "metadata": {"a": "ö"}, "nbformat": 4}, ensure_ascii=False)
+    source = decode_notebook(PATH, raw.replace("ö", r"\u00f6").encode())
+    assert "y = 'ü'".encode() in source.splice([replace(source, "y = 1", "y = 'ü'")])
+
+
+def test_half_a_character_is_always_escaped() -> None:
+    source = read("y = 'é'\n")
+    edit = replace(source, "y = 'é'", "y = 'é'  # \ud800")
+    with pytest.raises(SourceError, match="cell 1: the result would not be valid Python"):
+        source.splice([edit])
+    assert source.spell(source.cells[0], "\ud800é") == [(r"\ud800", ""), ("é", "")]
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_a_cell_ends_as_it_did(end: str) -> None:
+    source = read(code(f"a = 1{end}"), code([f"b = 2{end}"]))
+    after = source.splice([replace(source, "1", "3"), replace(source, "2", "4")])
+    assert sources(after) == [f"a = 3{end}", [f"b = 4{end}"]]
+
+
+def test_insertions_at_one_place_are_always_in_the_same_order() -> None:
+    """Sets have no order: with nine texts luck would not do."""
+    source = read("x = []")
+    edits = [Edit(PATH, Span(5, 5), f"{number},") for number in range(9)]
+    assert sources(source.splice(reversed(edits))) == [["x = [0,1,2,3,4,5,6,7,8,]"]]
 
 
 def test_items_that_are_not_lines_stay_where_they_are() -> None:

@@ -106,3 +106,35 @@ def test_an_import_that_closes_a_circle_is_seen(tmp_path: Path) -> None:
 def test_an_import_in_a_function_or_for_types_closes_no_circle(tmp_path: Path) -> None:
     found = project(tmp_path, CHAIN)
     assert not found.would_cycle("pkg/a.py", "pkg/typed.py")
+
+
+def test_a_file_that_cannot_be_parsed_may_close_a_circle(tmp_path: Path) -> None:
+    found = project(tmp_path, {**CHAIN, "pkg/broken.py": "import (\n", "pkg/d.py": "import pkg.broken\n"})
+    assert found.would_cycle("pkg/a.py", "pkg/broken.py")
+    assert found.would_cycle("pkg/a.py", "pkg/d.py")
+
+
+def test_an_import_runs_every_package_on_the_way(tmp_path: Path) -> None:
+    files = dict.fromkeys(["pkg/__init__.py", "pkg/deep/__init__.py", "pkg/deep/mod.py", "pkg/deep/other.py"], "")
+    found = project(tmp_path, {**files, "top.py": "import pkg.deep.mod\n"})
+    assert found.imported_by("top.py") == {"pkg/__init__.py", "pkg/deep/__init__.py", "pkg/deep/mod.py"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if TYPE_CHECKING:\n    pass\nelse:\n    import other\n",
+        "try:\n    import missing\nexcept ImportError:\n    import other\n",
+        "try:\n    x = 1\nfinally:\n    import other\n",
+        "with x:\n    import other\n",
+        "class A:\n    import other\n",
+    ],
+)
+def test_an_import_inside_a_statement_runs_too(tmp_path: Path, text: str) -> None:
+    assert project(tmp_path, {"a.py": text, "other.py": ""}).imported_by("a.py") == {"other.py"}
+
+
+def test_a_package_that_only_a_buffer_makes_is_one(tmp_path: Path) -> None:
+    on_disk = project(tmp_path, {"tests/pkg/mod.py": ""})
+    assert on_disk.module_name("tests/pkg/mod.py") == "tests.pkg.mod"
+    assert on_disk.laid_over({"tests/pkg/__init__.py": b""}).module_name("tests/pkg/mod.py") == "pkg.mod"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codemods.model import Change, Edit, Finding, Span
 from codemods.project import Project
-from codemods.proving import Prover
+from codemods.proving import Prover, is_exercised
 from validate.judge import IDLE
 from validate.model import Measurement, Reason, Ruling, Scenario, Settings, Verdict
 
@@ -101,3 +102,103 @@ def test_each_finding_is_judged_by_the_scenarios_that_run_it() -> None:
     assert kept == ["a"]
     assert left["b"].startswith("not written: neutral")
     assert left["c"] == "not written: no scenario runs the lines that it changes"
+
+
+# What counts as run
+
+
+def test_what_is_worse_is_looked_for_among_the_others() -> None:
+    def prove(change: Change, project: Project) -> Sequence[Verdict]:
+        is_worse = any(one.symbol == "b" for one in change.applied)
+        return [verdict(Ruling.WORSE if is_worse else Ruling.PROVEN)]
+
+    settled = Prover(prove, keep_neutral=False).settle(plan([finding(name) for name in "abc"]), plan, PROJECT)
+    assert [one.symbol for one in settled.applied] == ["a", "c"]
+    assert [reason for _, reason in settled.left_out] == ["not written: worse: why"]
+
+
+def test_what_is_written_is_planned_anew_without_what_was_refused() -> None:
+    def planned(findings: Sequence[Finding]) -> Change:
+        text = "".join(one.symbol for one in findings).encode()
+        return Change({"m.py": TEXT}, {"m.py": text}, tuple(findings))
+
+    settled = Prover(Scripted("b"), keep_neutral=False).settle(planned([finding(n) for n in "abc"]), planned, PROJECT)
+    assert settled.after == {"m.py": b"ac"}
+
+
+def test_what_the_plan_left_out_stays_named() -> None:
+    change = replace(plan([finding("a")]), left_out=((finding("b"), "overlaps some_codemod at m.py:2"),))
+    settled = Prover(Scripted("a"), keep_neutral=False).settle(change, plan, PROJECT)
+    assert [one.symbol for one, _ in settled.left_out] == ["b", "a"]
+
+
+def test_no_scenario_runs_where_nothing_would_be_written() -> None:
+    prove = Scripted()
+    assert Prover(prove, keep_neutral=False).settle(Change(), plan, PROJECT) == Change()
+    assert prove.asked == 0
+
+
+def test_the_verdicts_that_decided_are_told_and_those_of_larger_parts_are_not() -> None:
+    prover = Prover(Scripted("b"), keep_neutral=False)
+    prover.settle(plan([finding(name) for name in "abc"]), plan, PROJECT)
+    assert [one.ruling for one in prover.verdicts] == [Ruling.PROVEN, Ruling.DIFFERENT, Ruling.PROVEN]
+
+
+def test_the_reason_is_that_of_the_scenario_which_decided() -> None:
+    fine = replace(verdict(Ruling.PROVEN), reasons=(Reason("breaks", "fewer breaks", "better"),))
+    _, left = settle(Scripted(otherwise=[fine, verdict(Ruling.UNDECIDED)]))
+    assert left["a"] == "not written: undecided: why"
+
+
+def test_what_is_neutral_says_how_it_can_be_written() -> None:
+    _, left = settle(Scripted(otherwise=[verdict(Ruling.NEUTRAL)]))
+    assert left["a"] == "not written: neutral: why (--keep neutral writes it)"
+
+
+def test_a_scenario_that_failed_before_any_line_ran_tells_why() -> None:
+    failed = replace(verdict(Ruling.UNDECIDED), before=Measurement("before"))
+    _, left = settle(Scripted(otherwise=[failed]))
+    assert left["a"] == "not written: undecided: why"
+
+
+def edited(text: bytes, *pieces: str) -> tuple[Finding, Change]:
+    """A finding that replaces these pieces of a text, and the change that it makes."""
+    starts = [text.decode().index(piece) for piece in pieces]
+    spans = [Span(start, start + len(piece)) for start, piece in zip(starts, pieces, strict=True)]
+    one = Finding("some_codemod", "m.py", spans[0], "f", "m", tuple(Edit("m.py", span, "pass") for span in spans))
+    return one, Change({"m.py": text}, {"m.py": text}, (one,))
+
+
+def is_run(text: bytes, *pieces: str, ran: tuple[int, ...]) -> bool:
+    one, change = edited(text, *pieces)
+    measured = Measurement("before", ran={"m.py": ran})
+    return is_exercised(one, change, replace(verdict(Ruling.PROVEN), before=measured))
+
+
+BRANCH = b"import os\n\n\ndef f(x):\n    if x:\n        a = 1\n        b = 2\n    return x\n"
+
+
+def test_one_line_that_ran_of_all_that_a_finding_changes_is_enough() -> None:
+    assert is_run(BRANCH, "a = 1", "return x", ran=(5, 8))
+    assert is_run(BRANCH, "a = 1\n        b = 2\n    return x", ran=(5, 8))
+    assert not is_run(BRANCH, "a = 1", "b = 2", ran=(5, 8))
+
+
+def test_the_line_behind_an_edit_is_no_part_of_it() -> None:
+    assert not is_run(BRANCH, "        b = 2\n", ran=(5, 8))
+    assert not is_run(BRANCH.replace(b"\n", b"\r\n"), "        b = 2\r\n", ran=(5, 8))
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
+def test_lines_are_counted_as_python_counts_them(newline: bytes) -> None:
+    text = BRANCH.replace(b"\n", newline)
+    assert is_run(text, "return x", ran=(5, 8))
+    assert not is_run(text, "a = 1", ran=(5, 8))
+
+
+def test_an_edit_at_the_top_level_is_run_by_whatever_runs_the_rest() -> None:
+    """An import serves others: it counts unless the scenario ran nothing of the change."""
+    assert is_run(BRANCH, "import os", ran=(5, 8))
+    assert is_run(BRANCH, "import os", "return x", ran=(8,))
+    one, change = edited(BRANCH, "import os")
+    assert not is_exercised(one, change, verdict(Ruling.UNDECIDED, "", IDLE))

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from codemods.module import Module
-from codemods.scopes import Scopes
+from codemods.scopes import Scopes, names_within
 from codemods.source import decode
 
 
@@ -71,3 +71,39 @@ def test_a_name_in_many_functions_is_looked_up_once_for_all_of_them(monkeypatch:
     for number, function in enumerate(module.tree.body):
         assert [node.lineno for node in module.scopes.names(function, "x")] == [2 * number + 2] * 2
     assert len(looked) == 40
+
+
+def test_a_walrus_leaves_every_comprehension_around_it() -> None:
+    text = "def f(xs):\n    [[y := x for x in row] for row in xs]\n    return y\n"
+    assert scope_of(text, "y") == "FunctionDef"
+
+
+def test_only_the_first_iterable_of_a_comprehension_belongs_outside() -> None:
+    """The second one sees what the first one binds."""
+    assert scope_of("def f(x):\n    return [y for x in x for y in x]\n", "x") == "ListComp"
+
+
+def test_a_global_that_a_function_sets_is_a_variable_of_the_module() -> None:
+    module = module_of("def f():\n    global x\n    x = 1\n")
+    assert len(module.scopes.within(module.tree, "x")) == 1
+    assert module.scopes.within(module.tree.body[0], "x") == []
+
+
+def test_what_cannot_be_followed_is_bound_by_something_else() -> None:
+    module = module_of("async def f(a, *b, c=1, **d):\n    [e async for e in a]\n    [g for g in a]\n")
+    found = {
+        name: [one.how for one in bindings]
+        for bound in module.scopes.bound.values()
+        for name, bindings in bound.items()
+    }
+    assert found["a"] == found["c"] == ["argument"]
+    assert found["b"] == found["d"] == found["e"] == ["other"]
+    assert found["g"] == ["loop"]
+
+
+def test_every_way_to_name_something_is_a_name_within() -> None:
+    text = "match x:\n    case {'a': 1, **rest}:\n        pass\n    case [*stars]:\n        pass\n"
+    text += "    case A() as b:\n        pass\n"
+    text += "try:\n    pass\nexcept ValueError as error:\n    pass\nimport a.b as c, d.e\n"
+    assert {"rest", "stars", "b", "error", "c", "d"} <= names_within(ast.parse(text))
+    assert "e" not in names_within(ast.parse(text))

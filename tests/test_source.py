@@ -24,6 +24,7 @@ READABLE = {
     "cp1252": b"# coding: cp1252\nx = '\x80'\n",
     "emacs utf-8": b"# -*- coding: utf-8-unix -*-\nx = 1\n",
     "emacs latin-1": b"# -*- coding: latin-1-dos -*-\r\nx = '\xe9'\r\n",
+    "emacs iso-latin-1": b"# -*- coding: iso-latin-1-unix -*-\nx = '\xe9'\n",
     "utf-8-sig": b"# coding: utf-8-sig\nx = 1\n",
     "UTF8 in capitals": b"# coding: UTF8\nx = 1\n",
     "third line": b"#\n#\n# coding: latin-1\nx = 1\n",
@@ -61,6 +62,9 @@ REFUSED = {
     "nul": (b"x = 1\ny = '\0'\n", "line 2: holds a NUL byte"),
     "utf-16": ("x = 1\n".encode("utf-16"), "line 1: holds a NUL byte"),
     "not utf-8": (b"x = 1\ny = '\xe9'\n", "line 2: not utf-8 text"),
+    "not utf-8 below an empty line": (b"\n'\xe9'\n", "line 2: not utf-8 text"),
+    "not utf-8 behind a BOM": (codecs.BOM_UTF8 + b"\n'\xe9'\n", "line 2: not utf-8 text"),
+    "nul below an empty line": (b"\n\0", "line 2: holds a NUL byte"),
     "unknown": (b"# coding: klingon\n", "unknown encoding 'klingon'"),
     "not what it says": (b"# coding: ascii\nx = '\xe9'\n", "line 2: not ascii text"),
     "BOM and latin-1": (codecs.BOM_UTF8 + b"# coding: latin-1\n", "begins with the byte order mark"),
@@ -138,6 +142,34 @@ def test_the_same_edit_twice_is_made_once() -> None:
 def test_insertions_at_one_place_and_at_an_edge_all_stand() -> None:
     edits = [Edit("a.py", Span(1, 2), "B"), Edit("a.py", Span(1, 1), "y"), Edit("a.py", Span(1, 1), "x")]
     assert splice_text("abc", [*edits, Edit("a.py", Span(2, 2), "z")]) == "axyBzc"
+
+
+def test_insertions_at_one_place_are_always_in_the_same_order() -> None:
+    """Sets have no order: with nine texts luck would not do."""
+    edits = [Edit("a.py", Span(1, 1), str(number)) for number in range(9)]
+    assert splice_text("ab", reversed(edits)) == "a012345678b"
+
+
+def test_edits_that_touch_do_not_overlap() -> None:
+    edits = [Edit("a.py", Span(0, 2), "x"), Edit("a.py", Span(2, 4), "y"), Edit("a.py", Span(4, 4), "z")]
+    assert splice_text("abcd", edits) == "xyz"
+
+
+@pytest.mark.parametrize("raw", [b"# coding: iso2022_jp\nx = '\x1b(B'\n", b"# coding: cp932\nx = '\xfa\x4a'\n"])
+def test_text_that_would_come_back_as_other_bytes_is_refused(raw: bytes) -> None:
+    """Python reads it, but a file of which only one word changes would not keep the rest."""
+    compile(raw, "module.py", "exec")
+    with pytest.raises(SourceError, match="would not come back byte for byte"):
+        decode("module.py", raw)
+
+
+@pytest.mark.parametrize(
+    "raw", [codecs.BOM_UTF8 + b"x = 1\n", b"# coding: latin-1\nx = '\xe9'\n", b"x = 1\r\n", b"x = '\xc3\xa9'"]
+)
+def test_a_buffer_of_an_editor_is_kept_in_the_bytes_of_its_file(raw: bytes) -> None:
+    source = decode("module.py", raw)
+    other = source.with_text(source.text.replace("x", "y"))
+    assert (other.raw, other.path) == (raw.replace(b"x", b"y"), "module.py")
 
 
 @pytest.mark.parametrize("span", [Span(1, 3), Span(3, 2), Span(4, 9)])

@@ -55,6 +55,7 @@ def shown_commands() -> list[tuple[str, int]]:
     return [(command, int(code[1]) if code else 0) for command, code in pairs]
 
 
+@pytest.mark.everything
 def test_the_commands_of_the_readme_lead_from_hazards_to_clean(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     project = tmp_path / "sluice"

@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from random import randrange
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
 from validate.model import Outcome, ValidateError
@@ -81,17 +81,8 @@ class Worker:
 
         with self.log.open("ab") as log:
             try:
-                self.process = subprocess.Popen(
-                    [python, str(MAIN), str(self.scratch)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    cwd=root,
-                    env={**environment(), **self._own_variables()},
-                    start_new_session=True,
-                    text=True,
-                    encoding="utf-8",
-                    errors="replace",
+                self.process = start(
+                    [python, str(MAIN), str(self.scratch)], root, {**environment(), **self._own_variables()}, log
                 )
             except OSError as error:
                 raise ValidateError(f"{python} cannot be run: {error.strerror}; --python names another one") from error
@@ -182,6 +173,22 @@ class Worker:
             with suppress(OSError, ValueError):
                 if stream:
                     stream.close()
+
+
+def start(command: list[str], folder: Path, variables: dict[str, str], log: BinaryIO) -> subprocess.Popen[str]:
+    """A process in a session of its own, with pipes for requests and answers."""
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        cwd=folder,
+        env=variables,
+        start_new_session=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    )
 
 
 class Arrived(NamedTuple):

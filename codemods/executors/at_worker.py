@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -66,11 +67,10 @@ def put(folder: Path, name: str, data: bytes) -> Path:
 
 
 def moved(value: Any, moves: dict[str, str]) -> Any:
-    """The same value with other paths in its texts."""
+    """The same value with other paths in its texts. `/home/me/x2` is not below `/home/me/x`."""
     if isinstance(value, str):
-        for old, new in moves.items():
-            value = value.replace(old, new)
-        return value
+        old = "|".join(map(re.escape, moves))
+        return re.sub(rf"(?:{old})(?![\w-]|\.\w)", lambda found: moves[found.group()], value) if moves else value
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{one.name: moved(getattr(value, one.name), moves) for one in fields(value)})
     if isinstance(value, dict):

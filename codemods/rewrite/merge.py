@@ -52,16 +52,22 @@ def merge_lines(path: str, base: bytes, current: bytes, wanted: bytes) -> tuple[
         if kind == "conflict":
             _, _, start, stop, their_start, their_stop = region
             conflicts.append(Conflict(path, start + 1, max(start + 1, stop)))
-            merged += with_markers(mine[start:stop], theirs[their_start:their_stop])
+            versions = mine[start:stop], theirs[their_start:their_stop]
+            merged += with_markers(*versions, line_ending([*versions[0], *versions[1], *mine]))
         else:
             lines = {"unchanged": old, "a": mine, "same": mine, "b": theirs}[kind]
             merged += lines[region[0] : region[1]]
     return b"".join(merged), conflicts
 
 
-def with_markers(mine: list[bytes], theirs: list[bytes]) -> list[bytes]:
+def line_ending(lines: list[bytes]) -> bytes:
+    """What ends the first of these lines that ends; the last line of a file need not."""
+    ended = next((line for line in lines if line.endswith((b"\n", b"\r"))), b"")
+    return b"\r\n" if ended.endswith(b"\r\n") else b"\n"
+
+
+def with_markers(mine: list[bytes], theirs: list[bytes], newline: bytes) -> list[bytes]:
     """Both versions, marked as git marks them."""
-    newline = b"\r\n" if any(line.endswith(b"\r\n") for line in (*mine, *theirs)) else b"\n"
 
     def whole(lines: list[bytes]) -> list[bytes]:
         return [line if line.endswith((b"\n", b"\r")) else line + newline for line in lines]

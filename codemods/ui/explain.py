@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from codemods.codemod import Codemod
+from codemods.payload import FOLDER, filled_in
 from codemods.registry import all_codemods, codemod_named
 from codemods.rewrite.diff import patch
 from codemods.rewrite.walk import SUFFIXES
@@ -123,16 +124,20 @@ def side(case: Path, name: str) -> dict[str, bytes]:
         files = {file.relative_to(tree).as_posix(): file for file in sorted(tree.rglob("*")) if file.suffix in SUFFIXES}
     else:
         files = {f"module{file.suffix}": file for file in sorted(case.glob(f"{name}.*")) if file.suffix in SUFFIXES}
-    return {path: file.read_bytes() for path, file in {**files, **written(case, name)}.items()}
+    return {path: filled_in(file.read_bytes()) for path, file in {**files, **written(case, name)}.items()}
 
 
 def written(case: Path, name: str) -> dict[str, Path]:
-    """The files of `after` that are the same in another fixture of the codemod, which holds them."""
+    """The files of `after` that stand elsewhere: in another fixture of the codemod, or in `codemods/payload`."""
     settings = case / "case.toml"
     if name != "after" or not settings.is_file():
         return {}
     held = tomllib.loads(settings.read_text()).get("written", {})
-    return {path: case.parent / place for path, place in held.items()}
+    return {path: place_of(case, place) for path, place in held.items()}
+
+
+def place_of(case: Path, place: str) -> Path:
+    return FOLDER / place.removeprefix("payload/") if place.startswith("payload/") else case.parent / place
 
 
 def fixtures_folder() -> Path:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ from codemods.ui.explain import fixtures_folder, side
 from codemods.ui.proof import declared_by
 from codemods.ui.stage_line import StageLine
 from codemods.ui.terminal import wrap
-from validate.model import Settings, Sides, ValidateError, Verdict
+from validate.key import key_of
+from validate.model import Declared, Settings, Sides, ValidateError, Verdict
 from validate.pair import Progress
 from validate.prove import prove
 from validate.scenario import read_scenario
@@ -52,32 +55,50 @@ def codemod_of(case: Path) -> Codemod:
     return kind(given.get("options"), tuple(given.get("symbols", ())), *([given["tests"]] if "tests" in given else []))
 
 
-def prove_case(
-    case: Path,
-    codemod: Codemod,
-    python: str,
-    cache: Path,
-    progress: Progress = lambda stage, detail: None,
-    *,
-    untimed: bool = False,
-) -> Verdict:
-    """The fixture as a project on disk, its scenario run on both sides."""
+@dataclass(frozen=True)
+class Question:
+    """All that the proof of a fixture rests on."""
+
+    before: dict[str, bytes]
+    after: dict[str, bytes]
+    scenario: bytes
+    settings: Settings
+    declared: tuple[Declared, ...]
+
+    def key(self, torch: str) -> str:
+        """The same for the same answer. `torch` is its version; which build of it does not count."""
+        told = {
+            "torch": torch.partition("+")[0],
+            "python": [*sys.version_info[:2]],
+            "settings": {**asdict(self.settings), "python": ""},
+            "declared": [asdict(one) for one in self.declared],
+        }
+        return key_of((self.before, self.after), self.scenario, told)
+
+
+def question_of(case: Path, codemod: Codemod, python: str = "", *, untimed: bool = True) -> Question:
+    """What is asked of a fixture; its findings say what may change on purpose."""
     wanted = wanted_of(case)
+    device, backend = wanted.get("device", "cpu"), wanted.get("backend", "aot_eager")
+    settings = Settings(device=device, backend=backend, python=python, repeat=12, untimed=untimed)
+    before = side(case, "before")
+    project = Project(case / "before", before, before)
+    findings = [finding for path in before for finding in find(project, path, [codemod]).findings]
+    after = {**before, **side(case, "after")}
+    declared = tuple(declared_by([codemod], findings))
+    return Question(before, after, (case / "scenario.py").read_bytes(), settings, declared)
+
+
+def prove_question(question: Question, cache: Path, progress: Progress = lambda stage, detail: None) -> Verdict:
+    """The fixture as a project on disk, its scenario run on both sides."""
     with tempfile.TemporaryDirectory(prefix="fullgraph-case-") as folder:
         root = Path(folder).resolve()
-        for path, data in side(case, "before").items():
+        for path, data in {**question.before, "scenario.py": question.scenario}.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(data)
-        (root / "scenario.py").write_bytes((case / "scenario.py").read_bytes())
-        device, backend = wanted.get("device", "cpu"), wanted.get("backend", "aot_eager")
-        settings = Settings(device=device, backend=backend, python=python, repeat=12, untimed=untimed)
         scenario = read_scenario(str(root / "scenario.py"), root)
-        before = side(case, "before")
-        project = Project(root, before)
-        findings = [finding for path in before for finding in find(project, path, [codemod]).findings]
-        sides = Sides(root, before, {**before, **side(case, "after")})
-        declared = declared_by([codemod], findings)
-        return prove(scenario, sides, settings, declared=declared, progress=progress, cache=cache)
+        sides = Sides(root, question.before, question.after)
+        return prove(scenario, sides, question.settings, declared=question.declared, progress=progress, cache=cache)
 
 
 def measure_now(name: str, python: str) -> int:
@@ -87,7 +108,8 @@ def measure_now(name: str, python: str) -> int:
     line = StageLine()
     try:
         for case in proven_cases(name):
-            verdict = prove_case(case, codemod_of(case), python, user_cache_path("fullgraph") / "inductor", line)
+            question = question_of(case, codemod_of(case), python, untimed=False)
+            verdict = prove_question(question, user_cache_path("fullgraph") / "inductor", line)
             line.finish()
             click.echo(wrap(f"Measured: {row_text(case.name, row_of(verdict, COUNTED + TIMED))}"))
     except ValidateError as error:
@@ -103,6 +125,7 @@ def row_of(verdict: Verdict, names: tuple[str, ...] = COUNTED) -> dict[str, Any]
         "torch": verdict.environment["torch"],
         "device": verdict.environment["device"],
         "ruling": verdict.ruling.value,
+        "better": sorted(reason.name for reason in verdict.reasons if reason.tendency == "better"),
         "numbers": {reason.name: reason.text for reason in verdict.reasons if reason.name in names},
         "guard_us": [round(side.guard_us or 0, 1) for side in (verdict.before, verdict.after)],
         "notices": [notice for notice in verdict.notices if notice.startswith("allowed to change")],

@@ -61,8 +61,12 @@ class Result:
 def examine(
     program: Program, codemods: Sequence[Codemod], folder: Path, *, unsafe: bool = False, backend: str = "eager"
 ) -> Result:
+    """What the codemods make of a program, examined."""
+    return examine_rewritten(program, rewrite(program.files, codemods, unsafe=unsafe), folder, backend)
+
+
+def examine_rewritten(program: Program, rewritten: Rewritten, folder: Path, backend: str = "eager") -> Result:
     """A program that no codemod changes is not run: it does what it did."""
-    rewritten = rewrite(program.files, codemods, unsafe=unsafe)
     after = program.with_files(rewritten.files)
     if not rewritten.by:
         return Result(after, rewritten)

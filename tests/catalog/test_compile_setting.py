@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ import pytest
 from codemods import Project
 from codemods.catalog.breaks.compile_setting import CompileSetting
 from codemods.model import Finding, Site
+from tests.torch_facts import facts
 
 ROOT = Path(__file__).parents[2]
 CROP = """\
@@ -29,12 +27,9 @@ fast = torch.compile(crop, dynamic=False)
 
 
 @pytest.fixture(scope="module")
-def tried() -> dict[str, Any]:
+def tried(everything: bool) -> dict[str, Any]:
     """Graphs, recompiles, breaks and errors of each form of each setting."""
-    command = [sys.executable, "-m", "tests.catalog.settings_tried"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr[-2000:]
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: dict[str, Any] = facts("settings", everything)
     if not answer["torch"].startswith("2.13"):
         pytest.skip("measured on torch 2.13")
     return answer
@@ -154,8 +149,9 @@ def test_a_limit_that_was_reached_with_dynamic_off_lets_torch_decide(tmp_path: P
     assert "if sizes are what changes" in findings[0].caveat
 
 
-def test_a_limit_that_was_reached_otherwise_is_left_alone_with_advice(tmp_path: Path) -> None:
-    (finding,) = found(tmp_path, CROP.replace(", dynamic=False", ""), Site("crop.py", 4, "GB0039"))
+@pytest.mark.parametrize("setting", ["", ", dynamic=None", ", dynamic=True"])
+def test_a_limit_that_was_reached_otherwise_is_left_alone_with_advice(tmp_path: Path, setting: str) -> None:
+    (finding,) = found(tmp_path, CROP.replace(", dynamic=False", setting), Site("crop.py", 4, "GB0039"))
     assert not finding.is_fixable
     assert "mark_dynamic" in finding.left_alone
 
@@ -227,7 +223,9 @@ def test_a_mark_saves_every_recompile_and_one_that_may_be_broken_raises_nothing(
 
 
 def test_no_finding_is_called_safe(tmp_path: Path) -> None:
-    assert all(finding.caveat for finding in found(tmp_path, CROP))
+    findings = found(tmp_path, CROP)
+    assert findings
+    assert all(finding.caveat for finding in findings)
 
 
 def test_two_requests_of_one_block_share_one_setting(tmp_path: Path) -> None:

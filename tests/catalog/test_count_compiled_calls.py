@@ -19,7 +19,7 @@ import pytest
 import torch
 from torch import nn
 
-from codemods.topics.compiled_calls.counter import COUNTER, ENVIRONMENT, counter_text
+from codemods.topics.compiled_calls.counter import ENVIRONMENT, counter_text
 from codemods.topics.gates.gate_text import gate_text
 from tests.cases import FIXTURES, Case
 from validate.worker.graphs.counting import watching
@@ -53,7 +53,7 @@ def forget_compiled_code() -> None:
 @pytest.fixture
 def counter() -> Iterator[Any]:
     """The file as a module of its own, switched on."""
-    module = load("compiled_calls", COUNTER)
+    module = load("compiled_calls", counter_text())
     module.compiled_calls.on = True
     yield module
     del sys.modules["compiled_calls"]
@@ -80,7 +80,7 @@ both_forms = pytest.mark.parametrize("form", ["wrapped", "in place"])
 
 
 def test_the_file_is_python_3_9() -> None:
-    ast.parse(COUNTER, feature_version=(3, 9))
+    ast.parse(counter_text(), feature_version=(3, 9))
 
 
 def test_the_variable_of_the_environment_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -449,6 +449,7 @@ def test_a_rewritten_module_computes_the_same_and_its_calls_are_counted(counter:
     before = losses(counter, fixture.before["module.py"])
     counter.compiled_calls.on = on
     after = losses(counter, fixture.after["module.py"])
+    assert len(before) == len(after) > 0
     assert all(map(torch.equal, before, after))
     told = {
         name: {phase: (held["calls"], held["reentered"]) for phase, held in phases.items()}
@@ -461,8 +462,3 @@ def test_a_rewritten_module_computes_the_same_and_its_calls_are_counted(counter:
             "spread": {"grad": (6, 3)},
         }
     assert told == (expected if on else {})
-
-
-def test_the_fixtures_hold_the_file_as_it_is_written() -> None:
-    for file in (FIXTURES / "count_compiled_calls").glob("*/after/**/compiled_calls.py"):
-        assert file.read_text() == COUNTER

@@ -12,10 +12,15 @@ from typing import Any
 
 import pytest
 
-from codemods.topics.messages.helper import MAKER_TEXT
+from codemods.payload import filled_in
+from codemods.topics.messages.helper import maker_text
 from codemods.topics.messages.layout import pieces, quoted
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "log_without_break"
+
+
+def text_of(case: str, side: str) -> str:
+    return filled_in((FIXTURES / case / f"{side}.py").read_bytes()).decode()
 
 
 def load(case: str, side: str) -> types.ModuleType:
@@ -24,7 +29,7 @@ def load(case: str, side: str) -> types.ModuleType:
     module = types.ModuleType(f"log_without_break_{case}_{side}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
-    exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+    exec(compile(text_of(case, side), str(path), "exec"), module.__dict__)
     return module
 
 
@@ -46,7 +51,7 @@ def test_in_eager_mode_a_record_names_the_line_of_the_message(caplog: pytest.Log
     net = load("basic", "after").Net(3)
     with caplog.at_level(logging.DEBUG):
         net(torch.ones(2, 3))
-    lines = (FIXTURES / "basic" / "after.py").read_text().splitlines()
+    lines = text_of("basic", "after").splitlines()
     assert len(caplog.records) == 6
     for record in caplog.records:
         assert record.funcName == "forward"
@@ -98,7 +103,7 @@ def test_a_message_that_is_told_thrice_is_told_thrice_in_training_and_when_its_f
 ) -> None:
     """Torch makes one of equal calls, and forgets what an operator of the same name was said to have: effects."""
     torch = pytest.importorskip("torch")
-    text = "import torch\n\n\n" + MAKER_TEXT.format(torch="torch", unit="    ") + "\n" + SAME
+    text = "import torch\n\n\n" + maker_text("torch", "    ") + "\n" + SAME
     for _ in range(3):
         namespace: dict[str, Any] = {"__name__": "loaded_again"}
         exec(compile(text, "loaded_again.py", "exec"), namespace)
@@ -168,7 +173,7 @@ def test_other_backends_say_the_same_at_each_call(said: Said, backend: str) -> N
 
 def test_what_has_several_elements_or_is_no_tensor_runs_as_before(said: Said, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    after = (FIXTURES / "read_names" / "after.py").read_text()
+    after = text_of("read_names", "after")
     module = types.ModuleType("log_without_break_several")
     sys.modules[module.__name__] = module
     (tmp_path / "several.py").write_text(after.replace("loss = (x * x).sum()", "loss = x"))

@@ -39,6 +39,7 @@ def are_equal(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_step_is_bit_equal(seed: int, outer: bool) -> None:
     before, after = (trained("basic", side, seed, outer) for side in ("before", "after"))
+    assert len(before) == len(after)
     assert all(map(are_equal, before, after))
 
 

@@ -60,6 +60,7 @@ def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.everything
 def test_the_package_holds_what_is_needed_and_nothing_else(extension: Path) -> None:
     with zipfile.ZipFile(extension / "fullgraph.vsix") as packed:
         names = {name.lower() for name in packed.namelist() if name.startswith("extension/")}
@@ -72,6 +73,7 @@ def test_the_package_holds_what_is_needed_and_nothing_else(extension: Path) -> N
     assert str(ROOT) not in code
 
 
+@pytest.mark.everything
 def test_the_extension_works_with_the_real_server(extension: Path) -> None:
     done = npm(extension, "test")
     assert done.returncode == 0, done.stdout + done.stderr

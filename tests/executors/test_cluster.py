@@ -19,6 +19,8 @@ from codemods.model import FullgraphError
 from tests.executors.clusters import cluster_of
 from tests.rewrite.running import write_files
 
+pytestmark = pytest.mark.everything
+
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")
 
 

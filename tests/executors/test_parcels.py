@@ -60,6 +60,45 @@ def test_what_stands_beside_has_a_name_there(root: Path, tmp_path: Path) -> None
     assert (there / "env").is_dir()
 
 
+def test_a_link_to_nowhere_hides_nothing_behind_it(root: Path) -> None:
+    write_files(root, {"a.py": "", "c.py": "", "data/x.txt": ""})
+    os.symlink("nowhere.py", root / "b.py")
+    assert names_beside(root, []) == ({"a.py", "c.py", "pyproject.toml"}, {"b.py", "data/", "data/x.txt"})
+    assert all_files(root) == ["a.py", "c.py", "data/x.txt", "pyproject.toml"]
+
+
+def test_a_link_to_a_folder_is_not_followed(root: Path) -> None:
+    write_files(root, {"a.py": ""})
+    os.symlink(".", root / "again")
+    assert names_beside(root, ["a.py"]) == ({"pyproject.toml"}, {"again/"})
+
+
+def test_only_so_many_names_are_looked_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folder by folder: the one in which the limit is reached is the last."""
+    write_files(root, {"one/a.txt": "", "one/b.txt": "", "two/c.txt": ""})
+    monkeypatch.setattr(parcels, "MOST_NAMES", 5)
+    read, named = names_beside(root, [])
+    assert {"one/", "two/", "one/a.txt", "one/b.txt"} <= named
+    assert "two/c.txt" not in named
+    assert read == {"pyproject.toml"}
+
+
+def test_a_file_too_big_to_travel_has_only_its_name(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parcels, "BLOCK", 100)
+    write_files(root, {"big.py": "x" * 100, "small.py": "x" * 99})
+    read, named = names_beside(root, [])
+    assert ("big.py" in named, "small.py" in read) == (True, True)
+
+
+def test_a_file_that_nobody_may_write_can_be_written_there(root: Path, tmp_path: Path) -> None:
+    """Proofs lay their sides over the copy."""
+    write_files(root, {"a.py": "x"})
+    (root / "a.py").chmod(0o400)
+    parcel = pack(root, ["a.py"])
+    there = unpack(parcel.name, parcel.blocks, tmp_path / "there")
+    assert (there / "a.py").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_proof_gets_what_git_does_not_ignore(root: Path) -> None:
     write_files(root, {".gitignore": "*.bin\nout/\n", "a.py": "", "data/x.json": "", "data/y.bin": "", "out/z.txt": ""})
     write_files(root, {"data/.gitignore": "!y.bin\n", ".venv/v.py": "", "env/pyvenv.cfg": "", "env/w.py": ""})

@@ -32,6 +32,8 @@ from validate.model import Settings, Sides, ValidateError
 from validate.scenario import read_scenario
 from validate.worker.process.strays import VARIABLE
 
+pytestmark = pytest.mark.everything
+
 BEFORE = """
 import torch
 
@@ -265,6 +267,20 @@ def test_paths_move_in_every_text_of_a_value() -> None:
     value = {"a": ("/tmp/x/one.py", ["at /tmp/x/two.py", 3]), "b": Settings(python="/tmp/x/python")}
     there = moved(value, {"/tmp/x": "/home/me"})
     assert there == {"a": ("/home/me/one.py", ["at /home/me/two.py", 3]), "b": Settings(python="/home/me/python")}
+
+
+def test_a_path_that_only_begins_like_another_does_not_move() -> None:
+    """A scenario may lie beside the project, in a folder whose name begins with the project's."""
+    moves = {"/home/me/x": "/tmp/1/x", "/home/me/x_scenarios/one.py": "/tmp/1/outside-0/one.py"}
+    assert moved("/home/me/x_scenarios/one.py in /home/me/x, /home/me/x/a.py.", moves) == (
+        "/tmp/1/outside-0/one.py in /tmp/1/x, /tmp/1/x/a.py."
+    )
+    assert moved(("/home/me/x2/a.py", "/home/me/x-old", "/home/me/x.old/a.py"), moves) == (
+        "/home/me/x2/a.py",
+        "/home/me/x-old",
+        "/home/me/x.old/a.py",
+    )
+    assert moved("/home/me/x", {}) == "/home/me/x"
 
 
 def processing(name: str) -> dict[str, Any]:

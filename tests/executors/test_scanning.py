@@ -23,6 +23,8 @@ from tests.executors.sample import TellPlace, WaitForGo
 from tests.rewrite.running import findings_in, look, write_files
 from tests.rewrite.sample import BorrowHelper, FailSometimes, NeverEnd, RenameField, ShareImport, SwapCall
 
+pytestmark = pytest.mark.everything
+
 SAMPLES: list[Codemod] = [SwapCall(), ShareImport(), RenameField(), BorrowHelper(), FailSometimes(), NeverEnd()]
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")
 

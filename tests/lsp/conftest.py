@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -65,10 +66,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def finding(site: Path) -> dict[str, str]:
+    """The sample codemods, and the code under test where another folder than the installed one is named."""
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))}
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def shared(site: Path) -> AsyncIterator[Editor]:
     """One server for all tests that ask for nothing special: starting one takes longer than most of them."""
-    async with editor(settings={"select": NAMES}, env={"PYTHONPATH": str(site)}) as used:
+    async with editor(settings={"select": NAMES}, env=finding(site)) as used:
         yield used
 
 
@@ -80,7 +86,7 @@ def start(site: Path, shared: Editor) -> Start:
         if settings is None and not given:
             return another(shared)
         chosen = {"select": NAMES} if settings is None else settings
-        return editor(*folders, settings=chosen, env={"PYTHONPATH": str(site)}, **given)
+        return editor(*folders, settings=chosen, env=finding(site), **given)
 
     return begin
 

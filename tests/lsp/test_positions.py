@@ -27,6 +27,7 @@ def test_lines_end_at_line_breaks_and_not_at_form_feeds() -> None:
 def test_a_position_behind_the_end_of_its_line_is_that_end() -> None:
     assert Lines(TEXT).offset(Position(0, 99)) == TEXT.index("\r\n")
     assert Lines(TEXT).offset(Position(99, 0)) == len(TEXT)
+    assert Lines(TEXT).offset(Position(3, 0)) == len(TEXT)
     assert Lines("").offset(Position(0, 5)) == 0
 
 

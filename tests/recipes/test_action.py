@@ -15,6 +15,8 @@ import pytest
 
 from tests.recipes.conftest import ROOT, git, offline_environment
 
+pytestmark = pytest.mark.everything
+
 yaml = pytest.importorskip("yaml")
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())

@@ -13,6 +13,8 @@ import pytest
 
 from tests.recipes.conftest import ROOT, git
 
+pytestmark = pytest.mark.everything
+
 yaml = pytest.importorskip("yaml")
 
 JOB = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())["fullgraph"]

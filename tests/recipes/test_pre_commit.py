@@ -10,6 +10,8 @@ import pytest
 
 from tests.recipes.conftest import FIXED, ROOT, SAFE, git
 
+pytestmark = pytest.mark.everything
+
 pytest.importorskip("pre_commit")
 
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")

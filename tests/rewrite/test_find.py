@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,3 +151,72 @@ def test_a_finding_read_back_from_json_is_the_same() -> None:
 def test_what_is_no_text_is_an_error_even_if_no_codemod_is_interested(raw: bytes) -> None:
     project = Project(Path(), ["a.py"], {"a.py": raw})
     assert "line 1: " in find(project, "a.py", []).error
+
+
+# Big files, of which only a part is looked at first
+
+IDLE = "def idle(one):\n    return one\n\n\n" * 500
+
+
+class AskAround(SwapCallAt):
+    """Asks other files whether its own calls matter, and finds nothing."""
+
+    name = "ask_around"
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        if "b.py" in project.mentions("needs_old"):
+            yield from super().find(module, project)
+
+
+class NameIdle(SwapCall):
+    """Cannot say in the bytes where its findings begin."""
+
+    name = "name_idle"
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for node in module.nodes(ast.FunctionDef)[:1]:
+            yield module.finding(self.name, node, "idles", edits=(module.insert(0, "# idle\n"),))
+
+
+def test_an_answer_after_a_glance_that_asked_other_files_depends_on_them() -> None:
+    text = f"{IDLE}def busy():\n    old()\n"
+    assert ask(text, AskAround()) == FileResult("a.py", is_local=False)
+    result = ask(text, AskAround(), SwapCallAt())
+    assert [finding.codemod for finding in result.findings] == ["swap_call_at"]
+    assert not result.is_local
+    assert ask(text, SwapCallAt()).is_local
+
+
+def test_who_cannot_tell_where_findings_begin_is_asked_about_the_whole_file() -> None:
+    """The part around the hits of another codemod is not enough."""
+    text = f"{IDLE}def busy():\n    old()\n"
+    found = [finding.codemod for finding in ask(text, NameIdle(), SwapCallAt()).findings]
+    assert found == ["name_idle", "swap_call_at"]
+
+
+# Keys
+
+
+def keys_in(text: str, path: str = "a.py") -> list[str]:
+    files = {path: text.encode()}
+    result = find(Project(Path("/nowhere"), files, files), path, [SwapCall()])
+    return [finding.key for finding in result.findings]
+
+
+def test_the_same_call_in_another_file_has_another_key() -> None:
+    assert set(keys_in("old()\n", "a.py")).isdisjoint(keys_in("old()\n", "b.py"))
+
+
+def test_a_key_is_not_counted_over_functions() -> None:
+    """A call that comes or goes in one function changes no key in another."""
+    second = "def second():\n    return old()\n"
+    assert keys_in(f"def first():\n    return old()\n\n\n{second}")[1:] == keys_in(second)
+
+
+def test_a_key_survives_another_layout_of_the_call() -> None:
+    assert keys_in("old(1, 2)\n") == keys_in("old(1,\n    2)\n")
+
+
+def test_an_error_in_another_file_names_that_file() -> None:
+    result = ask("class C:\n    field: int = 0\n", RenameField(), others={"b.py": b"c.field(\n"})
+    assert result.error.startswith("b.py: line 1: ")

@@ -90,7 +90,32 @@ def test_what_stands_before_the_first_statement_is_kept(head: bytes) -> None:
     assert b"import torch" in part
 
 
-@pytest.mark.slow
+def test_who_calls_a_function_with_a_hit_is_kept() -> None:
+    """What a function is given depends on its callers."""
+    assert "def forward" in kept(b"return build(x)")
+
+
+def test_a_method_is_kept_with_its_decorators() -> None:
+    assert "    @property\n    def unused" in kept(b"return OTHER")
+
+
+def test_a_function_begins_at_its_first_byte_and_ends_before_the_next() -> None:
+    part = kept(b"def unrelated")
+    assert "def unrelated" in part
+    assert "def forward" not in part
+
+
+@pytest.mark.parametrize(("quotes", "others"), [('"""', "'''"), ("'''", '"""')])
+def test_text_at_the_margin_of_a_long_string_is_no_statement(quotes: str, others: str) -> None:
+    """Neither are the other quotes inside it the beginning of another string."""
+    text = f"import torch\n\n\ndef f(d):\n    note = {quotes}of {others}\nimportant = {others}\n{quotes}\n"
+    text += "    return d.keys()\n"
+    text += "\n\ndef g(d):\n    return d\n"
+    raw = text.encode()
+    assert glance(raw, [raw.index(b"d.keys()")]).decode() == text[: text.index("def g")]
+
+
+@pytest.mark.everything
 @pytest.mark.parametrize("name", sorted(bundled()))
 def test_most_of_what_is_kept_of_torch_parses(name: str) -> None:
     """A part that does not parse costs time and loses nothing; it must be rare."""

@@ -40,3 +40,11 @@ def test_other_files_and_what_was_not_observed_stay() -> None:
     codemod.sites = (Site("b.py", 3, "GB0001"),)
     (other,) = with_moved_sites([codemod], {"a.py": (TEXT, [])}, {"a.py": TEXT})
     assert (other.sites, other is codemod) == (codemod.sites, False)
+
+
+def test_what_was_seen_on_a_line_goes_with_it() -> None:
+    site = Site("a.py", 3, "GB0170", ("x.shape",))
+    edit = Edit("a.py", Span(0, 0), "zero\n")
+    assert move_sites([site], {"a.py": (TEXT, [edit])}, {"a.py": f"zero\n{TEXT}"}) == [
+        Site("a.py", 4, "GB0170", ("x.shape",))
+    ]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 
 import pytest
 
 from codemods.model import Span
 from codemods.module import Module
-from codemods.project import Project
 from codemods.registry import all_codemods
-from codemods.rewrite.find import find
 from codemods.rewrite.near import reaching
 from codemods.source import decode
-from tests.cases import Case, all_cases
 
 TEXT = """\
 # é
@@ -54,13 +51,34 @@ def test_a_codemod_that_cannot_tell_is_asked_about_every_statement() -> None:
     assert reaching(anywhere, module, Span(TEXT.index("# here"), TEXT.index("# here"))) == []
 
 
-@pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
-def test_near_a_finding_it_is_found_the_same(case: Case, tmp_path: Path) -> None:
-    for path, raw in case.before.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_bytes(raw)
-    codemods = [case.codemod()]
-    project = Project(tmp_path, case.before)
-    for path in case.before:
-        for finding in find(project, path, codemods).findings:
-            assert finding in find(project, path, codemods, near=finding.span).findings
+def test_the_end_of_a_statement_belongs_to_it() -> None:
+    """There the cursor stands when somebody has just typed it."""
+    module = Module(decode("a.py", TEXT.encode()))
+    end = TEXT.index("return x") + len("return x")
+    asked = [all_codemods()["use_public_compiler_api"]()]
+    assert reaching(asked, module, Span(end, end)) == asked
+
+
+def test_a_selection_reaches_hits_in_its_last_statement() -> None:
+    module = Module(decode("a.py", TEXT.encode()))
+    asked = [all_codemods()["use_public_compiler_api"]()]
+    assert reaching(asked, module, Span(TEXT.index("import"), TEXT.index("return x"))) == asked
+
+
+def test_offsets_count_in_the_encoding_of_the_file() -> None:
+    text = TEXT.replace("# é", "# coding: latin-1\n# " + "é" * 200)
+    assert names(text.encode("latin-1"), "@torch")
+
+
+def test_every_codemod_is_asked_about_a_statement_of_a_notebook() -> None:
+    """Hits count in the bytes of the file, and these are JSON."""
+    head = ["# é\n"] * 300
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": [*head, TEXT],
+    }
+    raw = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+    assert names(raw, "two", "a.ipynb")

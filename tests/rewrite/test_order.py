@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from codemods import Codemod, Edit, Finding, Module, Project, Span
-from codemods.rewrite.find import find
+from codemods.model import Change
+from codemods.rewrite.find import FileResult, find
 from codemods.rewrite.order import disagreements, neighbours
 from codemods.rewrite.plan import plan
+from codemods.rewrite.walk import Tree, plant_trees
+from codemods.run import Planner, fix, keep_all, writer_for
+from tests.rewrite.running import look
 from tests.rewrite.sample import ShareImport, SwapCall, UnwrapNest, calls_of
 from tests.ui.running import run
 
@@ -42,6 +46,47 @@ class OtherLineAbove(LineAbove):
     line: ClassVar[str] = "second = 2\n"
 
 
+class TwoLines(LineAbove):
+    """Two lines at one point, each a finding of its own."""
+
+    lines: ClassVar[tuple[str, ...]] = ("first = 1\n", "second = 2\n")
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for line in self.lines:
+            if line not in module.text:
+                place = module.tree.body[-1]
+                edit = module.insert(module.line_start(module.span(place).start), line)
+                yield module.finding(self.name, place, f"{line} is missing", edits=(edit,))
+
+
+class FlattenEmpty(Codemod):
+    """Does what UnwrapNest does where nothing is given, and something else where there is."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"nest",)
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for call in calls_of(module, "nest"):
+            edit = module.replace(call.func, "other" if call.args else "flat")
+            yield module.finding(self.name, call, "is nested", edits=(edit,))
+
+
+class BreakOld(Codemod):
+    """Its result is no Python."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"old",)
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for call in calls_of(module, "old"):
+            yield module.finding(self.name, call, "is fragile", edits=(module.replace(call.func, "((("),))
+
+
+class TakeAll:
+    """A reviewer without doubts."""
+
+    def choose(self, findings: Sequence[Finding], project: Project) -> list[Finding]:
+        return list(findings)
+
+
 def named(text: str, *codemods: Codemod) -> list[tuple[str, str]]:
     files = {"a.py": text.encode()}
     project = Project(Path("/nowhere"), files, files)
@@ -63,6 +108,34 @@ def test_two_that_disagree_in_many_places_are_named_once() -> None:
 
 def test_two_that_agree_at_one_place_are_tried_at_the_next() -> None:
     assert named("x = nest(old())\ny = old()\n", SwapCall(), UnwrapNest(), RenameOld()) == [("rename_old", "swap_call")]
+
+
+def test_two_that_agree_at_one_place_may_disagree_at_the_next() -> None:
+    assert named("nest()\nnest(1)\n", UnwrapNest(), FlattenEmpty()) == [("flatten_empty", "unwrap_nest")]
+
+
+def test_findings_of_one_codemod_never_disagree() -> None:
+    assert named("x = 1\n", TwoLines()) == []
+
+
+def test_what_was_refused_disagrees_with_nobody() -> None:
+    assert named("x = old()\n", SwapCall(), BreakOld()) == []
+
+
+def test_what_the_scenarios_refuse_disagrees_with_nobody(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    [tree], _ = plant_trees([tmp_path])
+    codemods = [LineAbove(), OtherLineAbove()]
+
+    def keep_first(change: Change, plan: Planner, project: Project) -> Change:
+        return plan(change.applied[:1])
+
+    def ask(tree: Tree) -> list[FileResult]:
+        return look(tree.root, *codemods)
+
+    for settle, expected in ((keep_all, 1), (keep_first, 0)):
+        [done] = fix(tree, codemods, ask, TakeAll(), writer_for(None), settle)
+        assert len(done.disagreements) == expected
 
 
 def test_one_inside_the_other_ends_in_the_same_text() -> None:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from codemods.codemod import Codemod
-from codemods.model import Change, Edit, Finding, Span
+from codemods.model import Change, Edit, Finding, Site, Span
+from codemods.module import Module
 from codemods.project import Project
+from codemods.rewrite.asking import Asked, ask_in_turn
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.moved import moved
-from codemods.rewrite.plan import plan
-from codemods.rewrite.scan import AskHere, Unseen
+from codemods.rewrite.plan import moved_along, plan, splice_all
+from codemods.rewrite.scan import AskHere, Stopped, Unseen
 from codemods.rewrite.undo import undo
-from codemods.rewrite.walk import Tree, plant_trees
-from codemods.run import Filter, Round, filtered, fix, scanner_for, writer_for
+from codemods.rewrite.walk import Entry, Tree, plant_trees
+from codemods.run import Filter, Round, filtered, fix, look_at, scanner_for, writer_for
 from tests.rewrite.running import findings_in, look, planned, project_of, read_files, write_files
 from tests.rewrite.sample import (
     BreakSyntax,
@@ -35,6 +38,7 @@ from tests.rewrite.sample import (
     WrapFirst,
     WrapSecond,
     WriteSnowman,
+    calls_of,
 )
 
 
@@ -198,7 +202,9 @@ def test_a_dry_run_sees_the_same_and_writes_nothing(root: Path) -> None:
 def test_what_is_left_after_all_rounds_is_named(root: Path) -> None:
     write_files(root, {"a.py": "nest(" * 8 + ")" * 8 + "\n"})
     rounds = run(root, Choose(), UnwrapNest(), journal=Journal(root))
-    assert len(rounds[-1].change.left_out) == 8 - len(rounds)
+    assert (root / "a.py").read_bytes() == b"flat(" * 5 + b"nest(" * 3 + b")" * 8 + b"\n"
+    assert [done.run.command for done in rounds if done.run] == [1] * 5, "they are one command"
+    assert len(rounds[-1].change.left_out) == 3
     assert all(reason.startswith("overlaps") for reason in reasons(rounds[-1].change))
 
 
@@ -282,6 +288,7 @@ def test_a_filter_admits_by_symbol_and_by_lines(root: Path) -> None:
     assert [f.line for f in findings_in(filtered(results, Filter(symbols=("f",))))] == [3]
     assert [f.line for f in findings_in(filtered(results, Filter(lines=((4, 4),))))] == [3]
     assert [f.line for f in findings_in(filtered(results, Filter(symbols=("fg",), lines=((1, 3),))))] == []
+    assert [f.line for f in findings_in(filtered(results, Filter(lines=((4, 4), (7, 7)))))] == [3, 7]
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads the newer syntax itself")
@@ -308,3 +315,129 @@ def test_findings_in_different_files_are_never_compared(tmp_path: Path, monkeypa
     assert len(change.applied) == len(change.left_out) == 5
     assert len(compared) == 5
     assert all(len(paths) == 1 for paths in compared)
+
+
+# Findings that depend on each other
+
+
+class NameTheLine(SwapCall):
+    """Says in its message on which line the call stands; its result is a line longer."""
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for call in calls_of(module, "old"):
+            edit = module.replace(call, "new(\n)")
+            yield module.finding(self.name, call, f"old is called on line {call.lineno}", edits=(edit,))
+
+
+def test_what_is_left_after_a_refusal_is_checked_again(root: Path) -> None:
+    """Two halves of a bracket: once the restless one is refused, the other would not parse."""
+    write_files(root, {"a.py": "grow()\n"})
+    opening = Finding("never_rest", "a.py", Span(0, 6), "<module>", "could grow", (Edit("a.py", Span(0, 0), "("),))
+    closing = Finding("closing", "a.py", Span(0, 6), "<module>", "is open", (Edit("a.py", Span(6, 6), ")"),))
+    change = plan([opening, closing], project_of(root), [NeverRest()])
+    assert change.after == {}
+    assert [finding.codemod for finding, _ in change.left_out] == ["never_rest", "closing"]
+    assert reasons(change)[1].startswith("the result would not be valid")
+
+
+def test_a_finding_that_was_declined_may_move_to_another_line(root: Path) -> None:
+    """It is the same one, although its message counts lines: nothing new was met."""
+    write_files(root, {"a.py": "old()\nold()\n"})
+    first, _ = findings_in(look(root, NameTheLine()))
+    change = plan([first], project_of(root), [NameTheLine()])
+    assert (change.written, change.left_out) == ({"a.py": b"new(\n)\nold()\n"}, ())
+
+
+def test_of_two_findings_that_create_the_same_file_the_first_is_taken(root: Path) -> None:
+    write_files(root, {"a.py": "x = 1\n", "b.py": "x = 1\n"})
+    found = [
+        Finding("maker", path, Span(0, 1), "<module>", "makes", (Edit("c.py", Span(0, 0), text, creates=True),))
+        for path, text in (("a.py", "one = 1\n"), ("b.py", "two = 2\n"))
+    ]
+    change = plan(found, project_of(root), [])
+    assert change.after == {"c.py": b"one = 1\n"}
+    assert reasons(change) == ["overlaps maker at a.py:0"]
+
+
+def test_lines_that_broke_move_along_also_where_a_file_is_created(root: Path) -> None:
+    write_files(root, {"a.py": "old()\nold()\n"})
+    told = SwapCall()
+    told.sites = (Site("a.py", 2, "GB0170"),)
+    edits = (Edit("a.py", Span(0, 0), "import new\n"), Edit("new.py", Span(0, 0), "x = 1\n", creates=True))
+    finding = Finding("swap_call", "a.py", Span(0, 3), "<module>", "old is called", edits)
+    project = project_of(root)
+    plain, moved_one = moved_along([UnwrapNest(), told], [finding], project, splice_all([finding], project))
+    assert plain.sites is None
+    assert moved_one.sites == (Site("a.py", 3, "GB0170"),)
+
+
+class BreakOld(Codemod):
+    """Its result is no Python, and stands where SwapCall has something better."""
+
+    needles: ClassVar[tuple[bytes, ...]] = (b"old",)
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for call in calls_of(module, "old"):
+            yield module.finding(self.name, call, "is fragile", edits=(module.replace(call.func, "((("),))
+
+
+class UnwrapAtSites(UnwrapNest):
+    """Only where something was seen; each time it leaves a comment at the top."""
+
+    name = "unwrap_at_sites"
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        lines = {site.line for site in self.sites or ()}
+        for finding in super().find(module, project):
+            if finding.line in lines:
+                yield replace(finding, edits=(module.insert(0, "# flat\n"), *finding.edits))
+
+
+def test_there_is_no_second_round_where_nothing_was_written(root: Path) -> None:
+    write_files(root, {"a.py": "old()\n"})
+    [done] = run(root, Choose(), SwapCall(), BreakOld())
+    assert not done.change.applied
+
+
+def test_lines_that_broke_are_followed_from_round_to_round(root: Path) -> None:
+    write_files(root, {"a.py": "x = 1\nnest(nest(1))\nnest(2)\n"})
+    codemod = UnwrapAtSites()
+    codemod.sites = (Site("a.py", 2),)
+    run(root, Choose(), codemod, journal=Journal(root))
+    assert (root / "a.py").read_bytes() == b"# flat\n# flat\nx = 1\nflat(flat(1))\nnest(2)\n"
+
+
+def test_every_reason_is_told_where_a_file_was_edited_during_the_review(root: Path) -> None:
+    write_files(root, {"a.py": "nest(nest(1))\n", "b.py": "nest(1)\n"})
+    first, *_ = run(root, Choose(meanwhile=lambda: write_files(root, {"b.py": "nest(2)  # mine\n"})), UnwrapNest())
+    assert reasons(first.change) == ["overlaps unwrap_nest at a.py:1", "b.py has changed since it was looked at"]
+
+
+def test_a_scan_that_is_stopped_shows_what_was_asked_for_and_no_more(root: Path) -> None:
+    write_files(root, {"a.py": "old()\n\nold()\n", "b.py": "class C:\n    field: int\n", "c.py": "c.field\n"})
+    codemods = [SwapCall(), RenameField()]
+
+    def stop_at_last(entries: Sequence[Entry], project: Project, codemods: Sequence[Codemod]) -> Iterator[Asked]:
+        yield from ask_in_turn([entry.path for entry in entries[:-1]], project, codemods, 60)
+        raise KeyboardInterrupt
+
+    [tree], _ = plant_trees([root])
+    with pytest.raises(Stopped) as stopped:
+        scanner_for(codemods, Filter(lines=((1, 2),)), ["c.py"], stop_at_last, False, Unseen())(tree)
+    found = findings_in(stopped.value.results)
+    assert [(finding.path, finding.line, finding.is_fixable) for finding in found] == [
+        ("a.py", 1, True),
+        ("b.py", 2, False),
+    ]
+    assert stopped.value.unseen == 1
+
+
+def test_a_codemod_that_fails_in_an_editor_is_one_line(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object, **named: object) -> FileResult:
+        raise RuntimeError("out of\norder")
+
+    monkeypatch.setattr("codemods.run.find", fail)
+    write_files(root, {"a.py": "old()\n"})
+    result = look_at(project_of(root), "a.py", [SwapCall()])
+    assert (result.findings, result.error.count("\n")) == ((), 0)
+    assert "out of" in result.error

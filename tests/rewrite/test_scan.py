@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 
 from codemods.codemod import Codemod
 from codemods.model import Finding, FullgraphError
+from codemods.module import Module
 from codemods.project import Project
 from codemods.rewrite.asking import Asked
 from codemods.rewrite.find import FileResult
@@ -102,11 +103,39 @@ def test_progress_counts_every_file_once(project: Path) -> None:
         def finish(self) -> None:
             self.is_finished = True
 
+    for file in project.rglob("*.py"):
+        os.utime(file, (1e9, 1e9))  # a stamp that is believed, so that the second scan knows the answers
     for _ in range(2):
         count = Count()
         [tree], _ = plant_trees([project])
         scan(tree, SAMPLES, ask=AskHere(2), use_cache=True, progress=count)
         assert (count.files, count.is_finished) == (36, True)
+
+
+def test_a_syntax_error_is_told_of_files_that_were_named(root: Path) -> None:
+    """Nothing could be found in them, so nobody parses them; who named one asks about it."""
+    write_files(root, {"a.py": "x = = 1\n", "b.py": "y = = 1\n"})
+    [tree], _ = plant_trees([root, root / "a.py"])
+    errors = {result.path: result.error for result in scan(tree, SAMPLES, ask=AskHere(1))}
+    assert errors["a.py"].startswith("line 1: ")
+    assert errors["b.py"] == ""
+
+
+class SayShelf(SwapCall):
+    """Says whether answers about the project outlive the scan."""
+
+    name = "say_shelf"
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        for finding in super().find(module, project):
+            yield replace(finding, message="none" if project.shelf is None else "one")
+
+
+def test_without_a_cache_nothing_outlives_the_scan(root: Path) -> None:
+    write_files(root, {"a.py": "old()\n"})
+    for use_cache, said in ((True, "one"), (False, "none")):
+        [finding] = findings_in(look(root, SayShelf(), use_cache=use_cache))
+        assert finding.message == said
 
 
 def test_chunks_hold_every_file_once_and_begin_with_the_biggest() -> None:

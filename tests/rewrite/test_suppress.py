@@ -100,3 +100,13 @@ def test_a_file_with_nothing_but_a_suppression_is_looked_at() -> None:
 def test_other_encodings_are_read_too() -> None:
     result = found(b"# coding: latin-1\nold('\xe9')  # fullgraph: ignore[swap_call]\n")
     assert (result.suppressed, lines(result)) == (1, [])
+
+
+def test_two_comments_on_both_ends_of_a_finding_are_both_used() -> None:
+    mark = "# fullgraph: ignore[swap_call]"
+    result = found(f"old(  {mark}\n    1,\n)  {mark}\n")
+    assert (result.suppressed, unused(result)) == (1, [])
+
+
+def test_a_longer_word_is_no_suppression() -> None:
+    assert unused(found("old()  # fullgraph: ignored by nobody\n")) == []

@@ -130,7 +130,7 @@ def test_markers_are_whole_lines_where_the_file_ends_without_one(root: Path) -> 
     write_files(root, {"a.py": b"x = 1\r\ny = newer()"})
     back(root, "1", markers=True)
     expected = b"x = 1\r\n<<<<<<< now\r\ny = newer()\r\n=======\r\ny = old()\r\n>>>>>>> undone\r\n"
-    assert (root / "a.py").read_bytes().replace(b"\r", b"") == expected.replace(b"\r", b"")
+    assert (root / "a.py").read_bytes() == expected
 
 
 def test_what_was_reverted_by_hand_needs_no_undo(root: Path) -> None:
@@ -367,3 +367,9 @@ def test_a_merge_keeps_lines_of_both_sides_or_says_where_it_cannot(
     assert bool(conflicts) == (b"<<<<<<< now" in merged)
     for conflict in conflicts:
         assert 1 <= conflict.first <= conflict.last <= max(1, len(mine) + 1)
+
+
+def test_markers_end_as_the_lines_around_them() -> None:
+    merged, [conflict] = merge("a.py", b"x\r\nnew\r\ny\r\n", b"x\r\nmine\r\ny\r\n", b"x\r\nold\r\ny\r\n")
+    assert str(conflict) == "a.py:2"
+    assert merged == b"x\r\n<<<<<<< now\r\nmine\r\n=======\r\nold\r\n>>>>>>> undone\r\ny\r\n"

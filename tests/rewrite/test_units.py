@@ -91,3 +91,63 @@ def test_damaged_marks_are_named(tmp_path: Path) -> None:
     (tmp_path / "fullgraph-copies.json").write_text("{")
     with pytest.raises(FullgraphError, match="damaged"):
         Copies(tmp_path).origin("pkg")
+
+
+# The folder of copies
+
+
+def test_copies_are_put_into_a_new_or_an_empty_folder_or_their_own(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").touch()
+    (tmp_path / "file").touch()
+    held = Copies(tmp_path / "held")
+    held.hold([Unit(folder / "site-packages", "pkg")])
+    said = {name: Copies(tmp_path / name).refuse([]) for name in ("new", "empty", "held", "mine", "file")}
+    assert said["new"] == said["empty"] == said["held"] == ""
+    assert "fullgraph has made no copies in it" in said["mine"]
+    assert said["file"] == "a file; name a folder"
+
+
+@pytest.mark.parametrize("place", ["venv/copies", "venv/lib/site-packages/copies", "home/copies", "home"])
+def test_no_copy_is_put_into_an_environment(tmp_path: Path, place: str) -> None:
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv/pyvenv.cfg").touch()
+    assert Copies(tmp_path / place).refuse([tmp_path / "home"]).startswith("inside an environment")
+
+
+def test_a_copy_can_be_written_to_and_holds_no_link_and_nothing_compiled(folder: Path, tmp_path: Path) -> None:
+    package = folder / "site-packages/pkg"
+    (package / "__pycache__").mkdir()
+    (package / "__pycache__/mod.pyc").touch()
+    (package / "inner/again").symlink_to(package)
+    (package / "link.py").symlink_to(package / "__init__.py")
+    (package / "inner/mod.py").chmod(0o444)
+    Copies(tmp_path / "new").hold([Unit(folder / "site-packages", "pkg")])
+    copied = tmp_path / "new/pkg"
+    assert not any(path.is_symlink() or path.name == "__pycache__" for path in copied.rglob("*"))
+    assert (copied / "link.py").is_file()
+    assert (copied / "inner/mod.py").stat().st_mode & 0o200
+
+
+def test_a_copy_counts_once_it_is_complete(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copies, unit = Copies(tmp_path / "new"), Unit(folder / "site-packages", "pkg")
+
+    def fail(source: Path, target: Path) -> None:
+        raise OSError("no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("codemods.rewrite.copies.copy", fail)
+        with pytest.raises(OSError, match="no space"):
+            copies.hold([unit])
+    assert copies.origin("pkg") == ""
+    copies.hold([unit])
+    assert copies.origin("pkg") == str(unit.place)
+
+
+def test_something_else_of_that_name_is_never_taken_for_a_copy(folder: Path, tmp_path: Path) -> None:
+    copies = Copies(tmp_path / "new")
+    copies.hold([Unit(folder / "site-packages", "alone.py")])
+    (tmp_path / "new/pkg").mkdir()
+    with pytest.raises(FullgraphError, match="something else is there"):
+        copies.hold([Unit(folder / "site-packages", "pkg")])

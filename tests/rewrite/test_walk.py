@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemods.model import FullgraphError
-from codemods.rewrite.walk import Tree, find_root, matching, plant_trees
+from codemods.rewrite.walk import COPIES, Tree, find_root, matching, plant_trees
 from tests.rewrite.running import in_child, standing_in, write_files
 
 
@@ -355,3 +355,35 @@ def test_what_a_build_leaves_at_the_root_is_passed_over_but_not_deeper_down(tmp_
         (tmp_path / path).touch()
     assert targets(tmp_path) == ["pkg/build/c.py"]
     assert targets(tmp_path / "build") == ["build/lib/a.py"]
+
+
+def test_a_target_that_is_gone_is_no_target_any_more(root: Path) -> None:
+    touch(root, "a.py", "b.py")
+    tree = tree_of(root)
+    (root / "a.py").unlink()
+    tree.look_again(["a.py"])
+    assert tree.targets == {"b.py"}
+
+
+def test_a_folder_of_copies_is_no_part_of_the_project_around_it_and_one_of_its_own(root: Path) -> None:
+    touch(root, "a.py", "copies/package/b.py")
+    write_files(root, {f"copies/{COPIES}": "{}"})
+    assert targets(root) == ["a.py"]
+    write_files(root, {"copies/pyproject.toml": ""})
+    assert targets(root / "copies") == ["package/b.py"]
+
+
+def test_a_folder_whose_name_only_begins_the_same_was_not_asked_about(root: Path) -> None:
+    touch(root, "pkg/a.py", "pkg_more/b.py", "pkg.py")
+    assert targets(root / "pkg") == ["pkg/a.py"]
+
+
+@pytest.mark.parametrize(
+    "line", ["a.py/", "odd\\ ", "odd ", "x[!y]z.py", "x[^y]z.py", "[^b].py", "[!b].py", "x?z.py", "x*z.py", "x/**/z.py"]
+)
+def test_an_odd_pattern_is_read_as_git_reads_it(root: Path, line: str) -> None:
+    git(root, "init", "-q")
+    touch(root, "a.py", "b.py", "^.py", "odd/a.py", "odd /a.py", "x/z.py", "xyz.py", "xwz.py", "x/y/z.py")
+    write_files(root, {".gitignore": f"{line}\n"})
+    listed = git(root, "ls-files", "--others", "--exclude-standard", "-z").decode().split("\0")
+    assert targets(root) == sorted(path for path in listed if path.endswith(".py"))

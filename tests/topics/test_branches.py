@@ -371,3 +371,57 @@ def test_the_observed_line_is_found_in_a_big_file() -> None:
     files = {"module.py": text.encode()}
     found = find(Project(Path("none"), files, files), "module.py", [codemod]).findings
     assert [item.is_fixable for item in found] == [True]
+
+
+GUARDED = "taken = (x > 0).all()"
+"""How it begins where gradients flow: each side is kept from values that are not its own."""
+
+ROOT_OR_ZERO = "if (x > 0).all():\n    y = x.sqrt()\nelse:\n    y = x * 0\n"
+
+
+@pytest.mark.parametrize("context", ["torch.no_grad()", "torch.inference_mode()"])
+def test_without_gradients_both_sides_may_run_on_all_values(context: str) -> None:
+    assert GUARDED not in rewritten(f"with {context}:\n{indent(ROOT_OR_ZERO, '    ')}return y")
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        *("torch.enable_grad()", "torch.set_grad_enabled(flag)", "context"),
+        *("torch.inference_mode(flag)", "torch.inference_mode(False)", "torch.inference_mode(mode=False)"),
+    ],
+)
+def test_gradients_that_are_turned_on_again_are_reckoned_with(context: str) -> None:
+    body = f"with torch.no_grad():\n    with {context}:\n{indent(ROOT_OR_ZERO, '        ')}return y"
+    assert GUARDED in rewritten(body, "x: torch.Tensor, flag, context")
+
+
+def test_what_a_test_tells_holds_on_its_own_side_only() -> None:
+    branch = "    if x.sum() > 0:\n        x = y * 2\n    else:\n        x = y + 1\n"
+    asked = "isinstance(y, torch.Tensor)"
+    inside = rewritten(f"if {asked}:\n{branch}return x + 1", "x: torch.Tensor, y")
+    beside = rewritten(f"if {asked}:\n    y = x\nelse:\n{branch}return x + 1", "x: torch.Tensor, y")
+    assert inside.count(asked) == 1
+    assert beside.count(asked) == 2
+
+
+@pytest.mark.parametrize("change", ["h.data = other", "k = (h := other)"])
+def test_a_tensor_that_is_exchanged_is_asked_about(change: str) -> None:
+    branch = "if x.sum() > 0:\n    h = h * 2\nelse:\n    h = h + 1\nreturn h"
+    assert "isinstance(h, torch.Tensor)" not in rewritten(f"h = x * 2\n{branch}")
+    assert "isinstance(h, torch.Tensor)" in rewritten(f"h = x * 2\n{change}\n{branch}", "x: torch.Tensor, other")
+
+
+STORES = "if x.sum() > 0:\n    self.t = self.a\nelse:\n    self.t = self.b\n"
+
+
+def test_a_stored_tensor_is_not_copied_where_it_is_written_to_later() -> None:
+    assert "self.t = torch.where(taken, self.a, self.b)" in rewritten(f"{STORES}return self.t", "self, x: torch.Tensor")
+    assert "line 10: something is written in place" in refused(
+        f"{STORES}self.t.add_(1)\nreturn self.t", "self, x: torch.Tensor"
+    )
+
+
+def test_a_store_behind_a_python_test_is_left_alone() -> None:
+    told = refused(f"if flag:\n    y = 1\nel{STORES}return self.t", "self, x: torch.Tensor, flag")
+    assert "it is the `elif` of a test that asks for no tensor's value" in told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,8 @@ from codemods.registry import codemod_named
 from codemods.rewrite.find import find
 from codemods.rewrite.plan import plan
 from tests.cases import Case, all_cases
-from tests.ui.running import COMMAND, environment
+from tests.ui.running import COMMAND, environment, warm
+from tests.written_tests import outcome
 
 NET = b"""import torch
 from torch import nn
@@ -128,7 +128,7 @@ def write(root: Path, text: bytes = NET) -> Path:
 
 
 def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, *arguments], cwd=root, env=environment(), capture_output=True, text=True)
+    return warm().run([str(COMMAND), *arguments], root, None, **environment())
 
 
 def fix(root: Path, *arguments: str) -> str:
@@ -184,13 +184,6 @@ def build(net):
 """
 
 
-def outcome(root: Path) -> str:
-    """What pytest says of the written tests: `2 failed, 9 passed`."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    done = subprocess.run(command, cwd=root, env={"PYTHONPATH": str(root)}, capture_output=True, text=True)
-    return done.stdout.splitlines()[-1].partition(" in ")[0]
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with both, and with their tests."""
@@ -198,7 +191,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = write(tmp_path_factory.mktemp("project"))
     (root / "pkg" / "odd.py").write_bytes(ODD)
     run(root, "fix", "--yes", *BOTH_SELECTED, "--write-tests=tests", ".")
-    assert outcome(root) == "13 passed"
+    assert outcome(root, "tests") == "13 passed"
     return root
 
 
@@ -223,6 +216,6 @@ def test_the_tests_fail_without(project: Path, file: str, text: bytes, instead: 
     assert raw.count(text) == 1
     path.write_bytes(raw.replace(text, instead))
     try:
-        assert outcome(project) == f"{failures} failed, {13 - failures} passed"
+        assert outcome(project, "tests") == f"{failures} failed, {13 - failures} passed"
     finally:
         path.write_bytes(raw)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from codemods.topics.regression_tests.file import Check, import_block, new_test,
 from codemods.topics.regression_tests.graphs import compiles_in_one_graph
 from codemods.topics.regression_tests.sources import no_direct_call, sources_of
 from codemods.topics.regression_tests.steps import marks_each_step
+from tests import written_tests
 
 GOOD = """
 import torch
@@ -70,14 +70,7 @@ def run_tests(root: Path, ranker: str) -> str:
     text = written(project_with(root, ranker))
     (root / "tests").mkdir()
     (root / "tests/test_scorer.py").write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rfs", "-p", "no:cacheprovider", "--rootdir", str(root), "tests"],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": "src"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = written_tests.run_tests(root, "-rfs", "--rootdir", str(root), "tests", path=root / "src")
     return done.stdout + done.stderr
 
 

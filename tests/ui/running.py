@@ -9,7 +9,6 @@ import re
 import select
 import signal
 import struct
-import subprocess
 import sys
 import tempfile
 import termios
@@ -17,6 +16,8 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from tests.zygote import Zygote
 
 COMMAND = Path(sys.executable).parent / "fullgraph"
 SAMPLE = Path(__file__).parent / "sample_codemod.py"
@@ -92,11 +93,16 @@ def without_bowler() -> Path:
     return folder
 
 
+@cache
+def warm() -> Zygote:
+    """A process that has imported the command and what it needs for most of its work."""
+    return Zygote("codemods.ui.cli", "codemods.ui.commands", "codemods.run", "codemods.rewrite.scan", **environment())
+
+
 def run(root: Path, command: str, *rest: str, **changes: str) -> Result:
-    done = subprocess.run(
-        arguments(command, *rest), cwd=root, env=environment(**changes), capture_output=True, timeout=PATIENCE
-    )
-    result = Result(done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr))
+    """The command in a forked process, with standard input that has ended."""
+    done = warm().run(arguments(command, *rest), root, PATIENCE, **environment(**changes))
+    result = Result(done.returncode, done.stdout, done.stderr)
     assert "Traceback" not in result.err, result.err
     return result
 

@@ -12,6 +12,8 @@ import pytest
 from tests.ui.running import Result, run, write_project
 from tests.ui.test_breaks import REPAIR, hashes
 
+pytestmark = pytest.mark.everything
+
 PACKAGE = {
     "lib/__init__.py": "from lib.model import Net\n",
     "lib/log.py": "import logging\n\n\ndef warn_noise():\n    logging.getLogger('lib').error('noise')\n",

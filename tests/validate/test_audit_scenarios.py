@@ -19,6 +19,8 @@ from validate.model import Outcome, Settings, ValidateError
 from validate.scenario import read_scenario
 from validate.worker.lifetimes.real import collect_errors, read_error
 
+pytestmark = pytest.mark.everything
+
 CONTROLLER = """\
     import torch
 

@@ -14,6 +14,8 @@ from tests.validate.capturing import FULLGRAPH, PATIENCE, capture, environment, 
 from validate.capture_problems import explain, runs_on_import
 from validate.capture_session import Session, file_for, read_index, session_beside
 
+pytestmark = pytest.mark.everything
+
 TRAIN = """\
 import sys
 from dataclasses import dataclass

@@ -148,3 +148,21 @@ def test_expanded_tensors_are_compared_without_their_repetition() -> None:
     assert measure(one, torch.arange(3.0).reshape(3, 1).expand(3, 10**9), EXACT) is None
     small = torch.arange(3.0).reshape(3, 1).expand(3, 4)
     assert measure(small, small.contiguous(), EXACT) is None
+
+
+def test_the_sign_of_zero_does_not_count_within_a_tolerance() -> None:
+    plus, minus = torch.tensor([0.0, 1.0]), torch.tensor([-0.0, 1.0])
+    exact = measure(plus, minus, Rule(exact=True, signed_zero=True))
+    assert exact is not None
+    assert exact.wrong == 1
+    close = measure(plus, minus, Rule(exact=False, signed_zero=True))
+    assert close is None or close.wrong == 0
+
+
+def test_the_size_of_what_is_expected_decides_how_near_is_near() -> None:
+    rule = Rule(exact=False, rtol=0.5, atol=0.0)
+    large, small = torch.tensor([10.0]), torch.tensor([6.0])
+    within, beyond = measure(large, small, rule), measure(small, large, rule)
+    assert within is not None
+    assert beyond is not None
+    assert (within.wrong, beyond.wrong) == (0, 1)

@@ -112,3 +112,41 @@ def test_guard_time_must_be_seen_again(again: tuple[float, float], wanted: Rulin
         setattr(evidence, side, Measurement(side, cases=("case 1",), graphs=(Graph("f", "m.py", 1, 3, guard_us=us),)))
     confirm(evidence, Timed({}, again), Timed({}, (9.0, 5.0)))
     assert ruling(evidence) is wanted
+
+
+class Weighed(Timed):
+    """A pair of processes whose plain runs take so much memory, the first run of each more than all others."""
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__({})
+        self.bytes = {"before": before, "after": after}
+
+    def stage(self, name: str) -> dict[str, Any]:
+        self.asked.append(name)
+        first = self.asked.count("eager") == 1
+        return {side: {"peak_bytes": 900 * MB - taken if first else taken} for side, taken in self.bytes.items()}
+
+
+MB = 2**20
+
+
+@pytest.mark.parametrize(("again", "wanted"), [((400, 100), Ruling.PROVEN), ((110, 100), Ruling.NEUTRAL)])
+def test_memory_must_be_seen_again(again: tuple[int, int], wanted: Ruling) -> None:
+    """By a second run: the first one loads what the code imports."""
+    evidence = evidence_with()
+    for side, taken in (("before", 400), ("after", 100)):
+        setattr(evidence, side, Measurement(side, cases=("case 1",), peak_bytes=taken * MB))
+    confirm(evidence, *(Weighed(*(one * MB for one in again)) for _ in range(2)))
+    assert ruling(evidence) is wanted
+
+
+def test_without_times_only_memory_is_seen_again() -> None:
+    evidence = evidence_with(eager=1.3)
+    evidence.is_untimed = True
+    assert confirm(evidence, Timed({})) == [[]]
+
+
+def test_a_process_that_cannot_be_started_is_told() -> None:
+    evidence = evidence_with(eager=1.3)
+    confirm(evidence)
+    assert evidence.notices == ["not measured again: no process can be started"]

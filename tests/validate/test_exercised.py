@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from validate.exercised import changed_places, never_ran
+from validate.exercised import changed_places, did_run, never_ran
 from validate.model import Sides
 
 BEFORE = """import torch
@@ -90,3 +90,50 @@ def test_an_inner_function_that_is_never_called_is_idle_though_its_outer_one_ran
 @pytest.mark.parametrize("text", ["def f(:\n", "\x00", ""])
 def test_text_that_does_not_parse_has_places_all_the_same(text: str) -> None:
     assert len(changed_places(sides("def f(x):\n    return x\n", text))) == 1
+
+
+def test_a_form_feed_ends_no_line() -> None:
+    before = "X = 1\n\f\ndef f(x):\n    return x\n"
+    changed = sides(before.replace("return x", "return -x"), before)
+    assert idle(changed, [4]) == []
+    assert idle(changed, [5]) == [("after", 4)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_counted_as_python_counts_them(end: str) -> None:
+    before = f"def f(x):{end}    return x{end}"
+    changed = sides(before.replace("return x", "return -x"), before)
+    assert idle(changed, [2]) == []
+    assert idle(changed, [1]) == [("after", 2)]
+
+
+def test_a_place_counts_where_one_of_several_ran() -> None:
+    changed = sides(BEFORE.replace("    y = x + 1\n    return y", "    y = x + 2\n    return -y"))
+    assert idle(changed, [6]) == []
+
+
+def test_a_new_file_and_a_file_that_is_gone_are_places() -> None:
+    text = b"def f(x):\n    return x\n"
+    for before, after, side in ((None, text, "after"), (text, None, "before")):
+        places, count = never_ran(Sides(Path("/"), {"m.py": before}, {"m.py": after}), {})
+        assert [(place.side, place.first) for place in places] == [(side, 1)]
+        assert count == 1
+
+
+def test_whether_lines_ran_is_unknown_at_the_top_level() -> None:
+    raw = BEFORE.encode()
+    assert did_run("m.py", raw, [5], [5]) is True
+    assert did_run("m.py", raw, [5], [-5, 9]) is False
+    assert did_run("m.py", raw, [1], [-1]) is None
+
+
+def test_the_signature_of_an_inner_function_counts_only_when_that_function_ran() -> None:
+    before = "def f(x):\n    def g(y=1):\n        return y\n    return x\n"
+    changed = sides(before.replace("y=1", "y=2"), before)
+    assert idle(changed, [2, 4]) == [("after", 2)]
+    assert idle(changed, [2, 3, 4]) == []
+
+
+def test_places_at_the_top_level_do_not_count_beside_others() -> None:
+    changed = sides(BEFORE.replace("import torch\n", "import torch\nN = 3\n").replace("x + 1", "x + 2"))
+    assert never_ran(changed, {"after": {"m.py": [6]}}) == ([], 1)

@@ -85,6 +85,12 @@ def test_a_slower_cold_start_does_not_outweigh_a_break() -> None:
     assert ruling(ratios={"cold start": SLOWER}) is Ruling.WORSE
 
 
+def test_a_small_gain_does_not_make_up_for_a_small_loss() -> None:
+    slow = {"graphs": (replace(GRAPH, guard_us=50.0),)}
+    assert ruling(slow, ratios={"cold start": SLOWER}) is Ruling.WORSE
+    assert ruling(ratios={"cold start": SLOWER, "eager": FASTER}) is Ruling.WORSE
+
+
 def test_an_interval_that_holds_1_is_no_gain() -> None:
     assert ruling(ratios={"compiled": Ratio(1.2, 0.99, 1.4, 12)}) is Ruling.NEUTRAL
 
@@ -141,3 +147,158 @@ def test_several_scenarios_are_as_good_as_the_worst_that_runs_the_change() -> No
 def test_exit_codes() -> None:
     assert [exit_code(found, False) for found in Ruling] == [0, 3, 3, 3, 4]
     assert [exit_code(found, True) for found in Ruling] == [0, 0, 3, 3, 4]
+
+
+# Edges of the numbers
+
+MB = 2**20
+
+
+def tendency(name: str, *given: Any, **more: Any) -> str:
+    """What one number says; `none` if it is not told at all."""
+    return next((one.tendency for one in judge(evidence(*given, **more))[1] if one.name == name), "none")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (200 * MB, 100 * MB, "better"),
+        (100 * MB, 200 * MB, "worse"),
+        (60 * MB, 30 * MB, "none"),
+        (1100 * MB, 1000 * MB, "none"),
+        (64 * MB, 32 * MB, "better"),
+        (None, 900 * MB, "none"),
+    ],
+    ids=["half", "twice", "less than 32 MB", "less than a quarter", "32 MB less", "not measured before"],
+)
+def test_memory_counts_beyond_a_quarter_and_32_mb(before: int | None, after: int | None, told: str) -> None:
+    assert tendency("memory", {"peak_bytes": before}, {"peak_bytes": after}) == told
+
+
+def test_memory_is_told_in_mb_from_before_to_after() -> None:
+    assert sentence({"peak_bytes": 300 * MB}, {"peak_bytes": 100 * MB}).endswith("peak memory 300 > 100 MB")
+
+
+@pytest.mark.parametrize(("before", "after"), [(6.1, 5.0), (5.0, 6.1), (0.3, 1.2)])
+def test_guards_count_only_beyond_a_fifth_and_a_microsecond(before: float, after: float) -> None:
+    """1.1 us and 22 % more are told; 0.9 us are not, though they are four times as much."""
+    graphs = [{"graphs": (replace(GRAPH, guard_us=us),)} for us in (before, after)]
+    assert tendency("guards", *graphs) == ("same" if before < 1 else "better" if before > after else "worse")
+
+
+def test_times_of_guards_do_not_decide_where_no_times_are_taken() -> None:
+    slow = {"graphs": (replace(GRAPH, guard_us=90.0),)}
+    assert ruling(slow, is_untimed=True) is Ruling.NEUTRAL
+    assert tendency("guards", slow, is_untimed=True) == "none"
+
+
+@pytest.mark.parametrize(
+    ("name", "ratio", "told"),
+    [
+        ("compiled", Ratio(1.05, 1.03, 1.07, 40), "better"),
+        ("compiled", Ratio(0.95, 0.93, 0.97, 40), "worse"),
+        ("compiled", Ratio(0.985, 0.98, 0.99, 40), "same"),
+        ("cold start", Ratio(1.08, 1.05, 1.09, 6), "same"),
+        ("cold start", Ratio(0.93, 0.92, 0.95, 6), "same"),
+        ("cold start", Ratio(1.3, 1.2, 1.4, 6), "better"),
+    ],
+)
+def test_a_ratio_counts_beyond_its_margin_in_either_direction(name: str, ratio: Ratio, told: str) -> None:
+    assert tendency(name, ratios={name: ratio}) == told
+
+
+def test_what_only_one_side_was_measured_for_is_not_told() -> None:
+    for unknown in ({"fullgraph": None}, {"breaks": None}, {"syncs": None}, {"graphs": None}):
+        for given in ((unknown, None), (None, unknown)):
+            assert ruling(*given) is Ruling.NEUTRAL
+            assert tendency({"syncs": "host reads", "graphs": "recompiles"}.get(*unknown, *unknown), *given) == "none"
+
+
+def test_moves_between_devices_are_told_where_either_side_has_some() -> None:
+    moved = {"moves": (Sync("/m.py", 3, "to", 2), Sync("/m.py", 4, "to", 1))}
+    assert tendency("moves") == "none"
+    assert (tendency("moves", moved), tendency("moves", None, moved)) == ("better", "worse")
+    assert "moves between devices 3 > 0" in sentence(moved)
+
+
+def test_a_break_that_ends_several_functions_counts_for_each() -> None:
+    """One place that ends two graphs is not better than two places that end one each."""
+    assert ruling({"breaks": (BREAK, BREAK)}, {"breaks": (replace(BREAK, frames=2),)}) is Ruling.NEUTRAL
+
+
+# What is said
+
+
+def test_of_a_crash_the_first_line_is_told_and_of_an_exception_the_last() -> None:
+    for kind, line in (("crash", "killed by SIGSEGV"), ("error", "ValueError: no")):
+        outcome = Outcome(kind, "eager", "killed by SIGSEGV\nTraceback\nValueError: no\n")
+        assert judge(evidence({"outcome": outcome}))[1][0].text == f"before: {kind} in the stage eager: {line}"
+    assert judge(evidence({"outcome": Outcome("hang", "eager")}))[1][0].text == "before: hang in the stage eager: "
+
+
+def test_why_it_does_not_compile_is_told() -> None:
+    assert "compiles: no > yes (before, case 1: no way)" in sentence(
+        compile_failures={"before": "before, case 1: no way"}
+    )
+    assert "compiles: yes > no (after, case 1: no way)" in sentence(compile_failures={"after": "after, case 1: no way"})
+
+
+def test_doubts_leave_it_undecided_and_are_all_told() -> None:
+    found = evidence({"breaks": (BREAK,)})
+    found.doubt("time", "over")
+    found.doubt("lines", "not known")
+    decided, reasons = judge(found)
+    assert decided is Ruling.UNDECIDED
+    assert [(one.name, one.text, one.tendency) for one in reasons] == [
+        ("time", "over", "unknown"),
+        ("lines", "not known", "unknown"),
+    ]
+
+
+def test_a_difference_weighs_more_than_a_doubt_and_an_outcome_more_than_a_difference() -> None:
+    wrong = Difference("compiled", "case 1", "output", "value", "1", "2")
+    found = evidence(differences=[wrong])
+    found.doubt("time", "over")
+    assert judge(found)[0] is Ruling.DIFFERENT
+    died = evidence(None, {"outcome": Outcome("crash", "compiled", "dead")}, differences=[wrong])
+    assert judge(died)[1][0].name == "outcome"
+
+
+@pytest.mark.parametrize(
+    ("between", "told"),
+    [
+        ("eager", "before and after differ in"),
+        ("compiled", "before and after differ once compiled in"),
+        ("before", "before, compiled and eager differ in"),
+        ("after", "after, compiled and eager differ in"),
+    ],
+)
+def test_a_difference_says_which_two_were_compared(between: str, told: str) -> None:
+    wrong = Difference(between, "case 1", "output", "dtype", "a", "b")
+    assert judge(evidence(differences=[wrong]))[1][0].text == f"{told} case 1: output has another dtype: a / b"
+
+
+def test_a_level_number_that_was_not_confirmed_is_told_as_ever() -> None:
+    found = evidence(ratios={"eager": LEVEL, "compiled": FASTER}, unconfirmed={"eager", "compiled"})
+    texts = {one.name: one.text for one in judge(found)[1]}
+    assert "not in every process" not in texts["eager"]
+    assert texts["compiled"].endswith("faster [1.27, 1.35], but not in every process")
+
+
+def test_a_device_without_values_proves_nothing_though_breaks_went() -> None:
+    assert ruling({"breaks": (BREAK,)}, is_valueless=True) is Ruling.UNDECIDED
+    assert sentence({"breaks": (BREAK,)}, is_valueless=True).startswith(
+        "not compared: this device has no values (2 cases); graph breaks 1 > 0"
+    )
+
+
+def test_one_case_is_told_as_one() -> None:
+    assert sentence({"breaks": (BREAK,)}, {"cases": ("case 1",)}).startswith("equivalent on 1 case;")
+
+
+def test_of_several_scenarios_worse_outweighs_undecided_and_undecided_outweighs_proven() -> None:
+    worse, undecided, proven = map(verdict, (Ruling.WORSE, Ruling.UNDECIDED, Ruling.PROVEN))
+    assert combined([undecided, worse, proven]) is Ruling.WORSE
+    assert combined([worse, verdict(Ruling.DIFFERENT)]) is Ruling.DIFFERENT
+    assert combined([verdict(Ruling.NEUTRAL), verdict(Ruling.NEUTRAL)]) is Ruling.NEUTRAL
+    assert combined([]) is Ruling.UNDECIDED

@@ -16,6 +16,8 @@ import pytest
 from validate.launch import Died, Refused, Worker, environment, python_of
 from validate.model import ValidateError
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Iterator[Worker]:

@@ -11,9 +11,11 @@ import sys
 import warnings
 from typing import Any
 
+import pytest
 import torch
 
 from tests.validate.recording import record
+from validate.worker.recording import listening
 from validate.worker.recording.record import silenced
 
 # Standard output
@@ -176,3 +178,21 @@ def test_a_part_of_torch_that_is_loaded_late_warns_nobody() -> None:
         loaded["use"]()
 
     assert [line[1] for line in record(load_and_use)["warnings"]] == ["used"]
+
+
+def test_what_is_printed_beyond_the_most_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "LONGEST", 4)
+    with listening.hear_stdout() as heard:
+        print("abcdefg", end="")
+    assert heard == ["abcd\n... and 3 bytes more"]
+    with listening.hear_stdout() as heard:
+        print("abcd", end="")
+    assert heard == ["abcd"]
+
+
+def test_files_that_are_left_open_are_no_warning_of_the_code() -> None:
+    """When they are closed is up to the collector of garbage."""
+    with listening.hear_warnings() as heard:
+        warnings.warn("unclosed file", ResourceWarning, stacklevel=1)
+        warnings.warn("slow", UserWarning, stacklevel=1)
+    assert [line[:2] for line in heard] == [["UserWarning", "slow"]]

@@ -25,6 +25,8 @@ from validate.worker.observing.reached import Reached
 from validate.worker.observing.starts import Starts
 from validate.worker.observing.whose import Whose
 
+pytestmark = pytest.mark.everything
+
 NETS = """\
 import torch
 

@@ -15,6 +15,8 @@ from validate.model import Declared, Ruling, Settings, Sides, ValidateError
 from validate.prove import prove
 from validate.scenario import read_scenario
 
+pytestmark = pytest.mark.everything
+
 MODULE = """
     import os
     import sys

@@ -95,6 +95,7 @@ def is_gone(word: str) -> bool:
 # A side that does not come to its end
 
 
+@pytest.mark.processes
 def test_a_death_is_a_difference_and_leaves_nothing_behind(tmp_path: Path, scratch: Path) -> None:
     """A child that a fork has made keeps the pipes of its parent open; another has left the session."""
     seconds = f"3{time.time_ns() % 10**6:06}"

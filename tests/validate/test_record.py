@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.testing._internal.two_tensor import TwoTensor
 from torch.utils.checkpoint import checkpoint
 
 from tests.validate.recording import places, record
@@ -321,3 +322,31 @@ def test_empty_tensors_and_those_without_memory_share_nothing() -> None:
         return x[:0], torch.ones(2, device="meta"), torch.eye(2).to_sparse(), y
 
     assert record(give, torch.empty(0), torch.ones(2, device="meta"))["aliases"] == []
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged], ids=str)
+def test_gradients_flow_through_the_parts_of_a_nested_output(layout: torch.layout) -> None:
+    def nest(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return {"nested": torch.nested.as_nested_tensor([x * 2, x[:1] * 2], layout=layout), "plain": y * 2}
+
+    def lose(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return nest(x, y.detach() + y * 0)
+
+    first, second = (record(call, *(torch.ones(2, requires_grad=True) for _ in range(2))) for call in (nest, lose))
+    assert first["backward"] is None
+    assert values(first["grads"])["args[0].grad"].abs().sum() > 0
+    assert places(first, second, channels=["output", "grads", "backward"]) == [("args[1].grad", "value")]
+
+
+def test_a_wrapper_that_no_plain_gradient_fits_is_left_out() -> None:
+    def wrap(x: torch.Tensor) -> Any:
+        return TwoTensor(x * 2, x * 3) * 2  # type: ignore[no-untyped-call]
+
+    found = record(wrap, torch.ones(2, requires_grad=True))
+    assert (found["backward"], found["grads"]) == (None, [])
+
+
+def test_memory_that_several_share_is_that_of_the_first() -> None:
+    x = torch.ones(3)
+    assert record(lambda whole, part: part[1:], x, x[1:])["aliases"] == [("output", "memory", "args[0]")]

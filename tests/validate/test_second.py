@@ -10,6 +10,8 @@ import torch
 from tests.validate.counted_programs import ask
 from validate.worker.devices import device, second
 
+pytestmark = pytest.mark.everything
+
 
 @pytest.fixture(scope="module")
 def answer() -> Any:

@@ -140,7 +140,7 @@ class Effects:
             if wrapper := wrapper_of(function):
                 by = f"is wrapped by `{ast.unparse(wrapper)}`, which is not followed"
                 yield Effect(place, f"{said} {by}", is_unknown=True, origin=str(function))
-            given = {**defaults_of(function), **arguments_of(module, node, function.node)}
+            given = passed_to(function, arguments_of(module, node, function.node), has_stars(node))
             for effect in self._summary(function, depth + 1):
                 seen = seen_outside(effect, function, given)
                 if effect.is_unknown or effect.is_output or seen.binds or seen.changes:
@@ -174,6 +174,22 @@ class Effects:
                 del self._unfinished[marked:]
             self._met = min(self._met, before) if self._met < own else before
         return self._summaries[node]
+
+
+def passed_to(
+    function: Place[Function], arguments: Mapping[str, frozenset[Token]], may_be_missing: bool
+) -> dict[str, frozenset[Token]]:
+    """What each parameter is known by: by what is passed, else by its default; by both where that cannot be told."""
+    defaults = defaults_of(function)
+    both = {name: arguments[name] | defaults[name] for name in arguments.keys() & defaults.keys()}
+    return {**defaults, **arguments, **(both if may_be_missing else {})}
+
+
+def has_stars(node: ast.AST) -> bool:
+    """Whether a call leaves open which parameters it fills: `f(*items)` and `f(**named)`."""
+    if not isinstance(node, ast.Call):
+        return False
+    return any(isinstance(item, ast.Starred) for item in node.args) or any(not item.arg for item in node.keywords)
 
 
 def defaults_of(function: Place[Function]) -> dict[str, frozenset[Token]]:

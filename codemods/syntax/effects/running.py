@@ -211,7 +211,7 @@ def arguments_of(module: Module, node: ast.AST, function: Function) -> dict[str,
     every = frozenset().union(*given, *by_name.values())
     if any(isinstance(argument, ast.Starred) for argument in node.args) or None in by_name:
         return dict.fromkeys([*names, *(item.arg for item in rest_of(function))], every)
-    rest = dict.fromkeys((item.arg for item in rest_of(function)), every)
+    rest = dict.fromkeys((item.arg for item in (function.args.vararg, function.args.kwarg) if item), every)
     return {**rest, **found, **{name: tokens for name, tokens in by_name.items() if name}}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from codemods.topics.boundaries.expressions import Expressions
 from codemods.topics.boundaries.outputs import DISPLAYS
-from codemods.topics.boundaries.values import NONE, merge
+from codemods.topics.boundaries.values import NONE, State, merge
 
 
 class Walk(Expressions):
@@ -104,18 +104,21 @@ class Walk(Expressions):
     on_continue = on_break
 
     def on_try(self, node: ast.Try) -> None:
-        before = dict(self.state or {})
-        self.run(node.body)
+        """A handler may run after each statement of the body, also of one that ends in `return`."""
+        reached: list[State | None] = [dict(self.state or {})]
+        for statement in node.body:
+            self.run([statement])
+            reached.append(None if self.state is None else dict(self.state))
         self.run(node.orelse)
         ends = [self.state]
         for handler in node.handlers:
-            self.state = merge([before, ends[0]])
+            self.state = merge(reached)
             self.run(handler.body)
             ends.append(self.state)
         self.state = merge(ends)
         if node.finalbody:
             has_left = self.state is None
-            self.state = self.state or before
+            self.state = merge(reached) if has_left else self.state
             self.run(node.finalbody)
             self.state = None if has_left else self.state
 

@@ -153,9 +153,10 @@ def is_without_grad(module: Module, node: ast.AST) -> bool:
 
 
 def stops_grad(module: Module, node: ast.expr) -> bool:
+    """Whether no gradients are recorded under it for sure: `inference_mode(False)` turns them on."""
     if not isinstance(node, ast.Call):
         return module.resolve(node) in NO_GRAD
-    turned_off = [item for item in node.args if isinstance(item, ast.Constant) and item.value is False]
-    if module.resolve(node.func) == "torch.set_grad_enabled":
-        return bool(turned_off)
-    return module.resolve(node.func) in NO_GRAD and not turned_off
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    wanted = module.resolve(node.func) != "torch.set_grad_enabled"
+    is_said = all(isinstance(item, ast.Constant) and item.value is wanted for item in given)
+    return is_said and (module.resolve(node.func) in NO_GRAD if wanted else bool(given))

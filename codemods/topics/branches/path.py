@@ -53,7 +53,10 @@ def tensor_arguments(module: Module, function: Function) -> list[ast.arg]:
 
 
 def disables_grad(module: Module, node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and not node.args and module.resolve(node.func) in NO_GRAD
+    """Whether it is `no_grad()` or `inference_mode()`; `inference_mode(False)` turns gradients on."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return module.resolve(node.func) in NO_GRAD
 
 
 def follow(reader: Reader, body: list[ast.stmt], around: list[ast.AST]) -> None:
@@ -100,7 +103,7 @@ def count_rounds(reader: Reader, loop: ast.stmt) -> None:
 
 def enables_grad(module: Module, node: ast.expr) -> bool:
     dotted = module.resolve(node.func) if isinstance(node, ast.Call) else None
-    return dotted not in NO_GRAD and (dotted is None or "grad" in dotted or "inference" in dotted)
+    return not disables_grad(module, node) and (dotted is None or "grad" in dotted or "inference" in dotted)
 
 
 def holds(block: list[ast.stmt], around: list[ast.AST]) -> bool:

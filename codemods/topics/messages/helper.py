@@ -3,75 +3,22 @@
 from __future__ import annotations
 
 import ast
+import io
+import re
+import tokenize
+from functools import cache
 
 from codemods.codemod import Unsure
 from codemods.imports import is_bound_otherwise, statement_start
 from codemods.model import Edit
 from codemods.module import Function, Module
+from codemods.payload import body_of
 from codemods.syntax.disabled import IMPORTS, loads_torch
 from codemods.syntax.placing import insert_at, insert_definition
 from codemods.topics.messages.kinds import Kind
 
 MARKERS = {"torch.compiler.assume_constant_result", "torch._dynamo.assume_constant_result"}
 MAKER = "_in_graph"
-# A comment comes first because insertions at one place are sorted: the maker must stand above what it decorates.
-MAKER_TEXT = """\
-# Messages in compiled code: as operators of their own they do not break the graph.
-def _in_graph(emit):
-{unit}import itertools
-
-{unit}names = (f"{{emit.__name__}}_{{number}}" for number in itertools.count())
-{unit}name = next(name for name in names if not hasattr({torch}.ops.messages, name))
-{unit}numbers = itertools.count()
-{unit}given = "int number, str[] order, str[] texts, Scalar[] numbers, Tensor[] tensors"
-{unit}schema = f"({{given}}) -> Tensor"
-{unit}kinds = {{{torch}.Tensor: "t", int: "n", float: "n", bool: "n", str: "s"}}
-{unit}shown = (type(None), {torch}.dtype, {torch}.device, {torch}.Size, tuple, list)
-{unit}sizes = {{{torch}.Size: "torch.Size([%s])", tuple: "(%s)", list: "[%s]"}}
-{unit}tags = [{torch}.Tag.cudagraph_unsafe]
-
-{unit}@{torch}.library.custom_op(
-{unit}{unit}f"messages::{{name}}", mutates_args=(), schema=schema, tags=tags
-{unit})
-{unit}def operator(number, order, texts, numbers, tensors):
-{unit}{unit}tensors = [one.clone() for one in tensors]  # records are kept, memory is not
-{unit}{unit}values = {{"s": iter(texts), "n": iter(numbers), "t": iter(tensors)}}
-{unit}{unit}take = lambda text: itertools.islice(values["n"], text.count("%s"))
-{unit}{unit}fill = lambda text: text % tuple(take(text))
-{unit}{unit}relay(*[next(values[kind]) if kind in values else fill(kind) for kind in order])
-{unit}{unit}return {torch}.empty(0)  # one without a device would be run out of order
-
-{unit}def relay(*args):  # its frame stands for the line of the message
-{unit}{unit}call(*args)
-
-{unit}@{torch}.compiler.assume_constant_result
-{unit}def number():  # of two calls that are the same, one would be left out
-{unit}{unit}return next(numbers)
-
-{unit}def kind_of(arg):
-{unit}{unit}if type(arg) in sizes and all([type(size) is int for size in arg]):
-{unit}{unit}{unit}holes = ", ".join(["%s"] * len(arg))
-{unit}{unit}{unit}holes += "," if type(arg) is tuple and len(arg) == 1 else ""
-{unit}{unit}{unit}return sizes[type(arg)] % holes
-{unit}{unit}return "s" if type(arg) in shown else kinds.get(type(arg), "?")
-
-{unit}def call(*args):
-{unit}{unit}if not {torch}.compiler.is_compiling() or {torch}.compiler.is_exporting():
-{unit}{unit}{unit}return emit(*args)
-{unit}{unit}args = [(True if arg else False) if type(arg) is bool else arg for arg in args]
-{unit}{unit}order = [kind_of(arg) for arg in args]
-{unit}{unit}if "?" in order:
-{unit}{unit}{unit}return emit(*args)
-{unit}{unit}texts = [str(arg) for arg, kind in zip(args, order) if kind == "s"]
-{unit}{unit}tensors = [arg for arg, kind in zip(args, order) if kind == "t"]
-{unit}{unit}rest = [(arg, kind) for arg, kind in zip(args, order) if kind not in ("s", "t")]
-{unit}{unit}parts = [[arg] if kind == "n" else arg for arg, kind in rest]
-{unit}{unit}figures = [size for part in parts for size in part]
-{unit}{unit}operator(number(), order, texts, figures, tensors)
-
-{unit}operator.register_fake(lambda *args: {torch}.empty(0))
-{unit}{torch}.fx.node.has_side_effect(getattr({torch}.ops.messages, name).default)
-{unit}return call"""
 ONCE_TEXT = '''\
 @{torch}.compiler.assume_constant_result
 def {name}(message):
@@ -107,7 +54,7 @@ def require_kind(module: Module, kind: Kind, formatted: bool, condition: str) ->
     torch, imported = require_torch(module)
     name = "_".join(word for word in (kind.name, "formatted" if formatted else "", condition) if word)
     text = kind_text(module, kind, name, formatted, condition)
-    maker = MAKER_TEXT.format(torch=torch, unit=module.indent_unit)
+    maker = maker_text(torch, module.indent_unit)
     if is_there(module, name, text):
         return name, ()
     if is_there(module, MAKER, maker):
@@ -117,6 +64,21 @@ def require_kind(module: Module, kind: Kind, formatted: bool, condition: str) ->
     if inserted.new_text.startswith("import"):
         raise Unsure(f"{module.path}: the import of torch would stand where the helper does")
     return name, (*needed, inserted, added)
+
+
+@cache
+def maker_text(torch: str, unit: str) -> str:
+    """The maker of operators, with torch under its name in the file, and indented as that is.
+
+    Its comment comes first because insertions at one place are sorted: the maker must stand above what it decorates.
+    """
+    text = body_of("in_graph.py")
+    lines = text.splitlines()
+    for token in reversed(list(tokenize.generate_tokens(io.StringIO(text).readline))):
+        if token.type == tokenize.NAME and token.string == "torch":
+            (row, start), (_, end) = token.start, token.end
+            lines[row - 1] = f"{lines[row - 1][:start]}{torch}{lines[row - 1][end:]}"
+    return "\n".join(re.sub("^ +", lambda blank: unit * (len(blank[0]) // 4), line) for line in lines)
 
 
 def kind_text(module: Module, kind: Kind, name: str, formatted: bool, condition: str) -> str:

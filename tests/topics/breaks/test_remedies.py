@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,18 +11,16 @@ from typing import Any
 import pytest
 
 from codemods.topics.breaks.remedies import read_table, remedy_of
+from tests.torch_facts import facts
 
 ROOT = Path(__file__).parents[3]
-PROGRAMS = "tests.topics.breaks.provoked.run"
 TORCH = "2.13"
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Any]:
+def told(everything: bool) -> dict[str, Any]:
     """What torch says of each program, all of them in one process."""
-    done = subprocess.run([sys.executable, "-m", PROGRAMS], cwd=ROOT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr[-2000:]
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: dict[str, Any] = facts("provoked", everything)
     if not answer["torch"].startswith(TORCH):
         pytest.skip(f"the ids are those of torch {TORCH}")
     return answer

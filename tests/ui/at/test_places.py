@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import FullgraphError, Span
+from codemods.model import Finding, FullgraphError, Span
 from codemods.source import decode
-from codemods.ui.at.place import Lines, Place, Position, read_place
+from codemods.ui.at.place import Lines, Place, Position, is_there, read_place
 
 NOTEBOOK = {
     "cells": [
@@ -101,3 +101,28 @@ def test_a_cell_without_python_is_named(cell: int, line: int, said: str) -> None
     lines = Lines(decode("a.ipynb", json.dumps(NOTEBOOK).encode()))
     with pytest.raises(FullgraphError, match=said):
         lines.asked(Place("", Path("a.ipynb"), line, 0, cell))
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_so"),
+    [
+        (Span(4, 4), False),
+        (Span(5, 5), True),
+        (Span(8, 8), True),
+        (Span(9, 9), False),
+        (Span(0, 5), True),
+        (Span(0, 4), False),
+        (Span(7, 12), True),
+        (Span(8, 12), False),
+        (Span(9, 12), False),
+        (Span(0, 12), True),
+    ],
+)
+def test_a_cursor_just_behind_a_finding_is_there_and_a_line_that_begins_there_is_not(asked: Span, is_so: bool) -> None:
+    """The finding stands on characters 5 to 7."""
+    assert is_there(Finding("call_fast", "a.py", Span(5, 8), "one", "slow"), asked) is is_so
+
+
+@pytest.mark.parametrize("asked", [Span(5, 5), Span(5, 9), Span(0, 5)])
+def test_a_finding_without_characters_is_where_it_stands(asked: Span) -> None:
+    assert is_there(Finding("call_fast", "a.py", Span(5, 5), "one", "slow"), asked)

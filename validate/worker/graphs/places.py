@@ -149,10 +149,10 @@ def find_original(call: Any) -> Any:
 
 def find_definition(call: Any) -> Line:
     """Where a callable is written; a file without a name if it is not written in Python."""
-    call = find_original(call)
+    call = written = find_original(call)
     for name in ("func", "forward", "__call__"):
-        call = call if hasattr(call, "__code__") else getattr(call, name, call)
-    code = getattr(inspect.unwrap(call), "__code__", None)
+        written = written if hasattr(written, "__code__") else getattr(written, name, written)
+    code = getattr(inspect.unwrap(written), "__code__", None)
     if code is None:
         return Line("", 0, getattr(call, "__qualname__", type(call).__name__))
     return Line(code.co_filename, code.co_firstlineno, code.co_name)

@@ -56,7 +56,8 @@ def read_content(value: torch.Tensor) -> tuple[list[tuple[str, Any]], Parts]:
     if is_fake(value) or value.is_meta:
         return [], []
     if value.is_nested:
-        items = value.unbind()
+        with torch.enable_grad():  # views that are made without have no way back to what they are views of
+            items = value.unbind()
         return [("length", len(items))], [(f"[{place}]", item) for place, item in enumerate(items)]
     if hasattr(type(value), "__tensor_flatten__"):
         names, rest = value.__tensor_flatten__()  # type: ignore[attr-defined]
