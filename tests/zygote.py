@@ -23,6 +23,8 @@ from typing import IO, Any, BinaryIO
 from validate.launch import environment, start
 
 MAIN = Path(__file__).with_name("zygote_process.py")
+"""Run as a text, not as a file: at the foot of a worker's stack it must not look like code of the user's."""
+
 OWN = {
     *("FULLGRAPH_WORKER", "FULLGRAPH_PADDING", "FULLGRAPH_CACHE", "PYTEST_CURRENT_TEST"),
     *("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "HYPOTHESIS_STORAGE_DIRECTORY", "PYTHONHASHSEED"),
@@ -44,7 +46,7 @@ class Zygote:
         if self.process is None:
             self.variables = {**environment(), "PYTHONHASHSEED": "0", **self.given}
             self.socket, theirs = socket.socketpair()
-            command = [sys.executable, str(MAIN), str(theirs.fileno()), *self.preload]
+            command = [sys.executable, "-c", MAIN.read_text(), str(theirs.fileno()), *self.preload]
             self.process = subprocess.Popen(
                 command,
                 pass_fds=[theirs.fileno()],

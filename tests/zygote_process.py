@@ -1,4 +1,4 @@
-"""The process that forks: run by path, with the number of its socket and what else to import. See `tests/zygote.py`."""
+"""The process that forks: run by its text, with the number of its socket and what else to import (`tests/zygote.py`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import types
 
 
 def main() -> None:
-    sys.path.pop(0)  # this file's own folder
+    sys.path.pop(0)  # the folder that it was started in
     for name in sys.argv[2:]:
         importlib.import_module(name)
     requests = socket.socket(fileno=int(sys.argv[1]))
