@@ -1,4 +1,4 @@
-"""The process that forks: run by its text, with the number of its socket and what else to import (`tests/zygote.py`)."""
+"""The process that forks: run by its text, with its socket and what to import. See `tests/zygote.py`."""
 
 from __future__ import annotations
 
