@@ -1,8 +1,8 @@
 """Which tests a pipeline runs: `test`, or `test-all` where what is taken as known may have changed.
 
-That is so if the validator, the executors, the pinned torch, the Python, or what is built for editors and pipelines is
-another than in the last whole run, of which `tests/everything.json` tells. `make test-all` writes that file when all of
-it has passed (`--passed`).
+That is so if the validator, its tests, the executors, the pinned torch, the Python, or what is built for editors and
+pipelines is another than in the last whole run, of which `tests/everything.json` tells. `make test-all` writes that
+file when all of it has passed (`--passed`).
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def contents(root: Path) -> dict[str, str]:
     extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     return {
         "validate": fingerprint(root / "validate"),
+        "its tests": digest(root / "tests" / "validate"),
         "editors": digest(root / "editors"),
         "executors": digest(root / "codemods" / "executors"),
         "recipes": digest(root / "ci", root / "action.yml", root / ".pre-commit-hooks.yaml"),

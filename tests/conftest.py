@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from which_tests import ROOT, STAMP, chosen
 
 import validate.launch
+from tests.chosen import is_chosen
 from tests.zygote import TORCH
 
 START = validate.launch.start
+VALIDATOR_TESTS = ROOT / "tests" / "validate"
+SEES_CODEMODS = re.compile(r"\b(codemods|capturing|fixtures|FIXTURES)\b")
 
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
@@ -32,11 +39,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What is marked `everything` is for `make test-all`."""
+    """What is marked `everything` is for `make test-all`; so is all but a tenth of what is known since the last one."""
     if not config.getoption("--everything"):
-        left_out = [item for item in items if item.get_closest_marker("everything")]
-        config.hook.pytest_deselected(items=left_out)
+        is_known = chosen(ROOT, STAMP) == "test"
+        left_out = {item for item in items if item.get_closest_marker("everything")}
+        left_out |= {
+            item for item in items if is_known and rests_on_validator(item.path) and not is_chosen(item.nodeid)
+        }
+        config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
+
+
+@cache
+def rests_on_validator(file: Path) -> bool:
+    """Whether tests can only come out otherwise if the validator does: they see nothing of the codemods."""
+    return file.parent == VALIDATOR_TESTS and not SEES_CODEMODS.search(file.read_text())
 
 
 @pytest.fixture(scope="session")

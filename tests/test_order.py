@@ -79,8 +79,18 @@ def paths_of(files: Files, codemod: Codemod) -> set[str]:
     return {edit.path for finding in fixable(files, [codemod])[1] for edit in finding.edits}
 
 
+def demo() -> Files:
+    return {file.relative_to(DEMO).as_posix(): file.read_bytes() for file in sorted(DEMO.rglob("*.py"))}
+
+
+def test_the_demo_ends_in_one_text_whether_codemods_are_named_from_first_to_last_or_back() -> None:
+    codemods = list(CODEMODS.values())
+    assert together(demo(), codemods) == together(demo(), codemods[::-1])
+
+
+@pytest.mark.everything
 def test_the_demo_ends_in_one_text_in_whatever_order_or_the_pairs_are_named() -> None:
-    files = {file.relative_to(DEMO).as_posix(): file.read_bytes() for file in sorted(DEMO.rglob("*.py"))}
+    files = demo()
     codemods = list(CODEMODS.values())
     differing = check_pairs(files, codemods)
     random.Random(0).shuffle(codemods)

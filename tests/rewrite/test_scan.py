@@ -206,6 +206,7 @@ def test_a_file_that_never_ends_is_named_and_the_rest_is_done(
     if call == "spin_deaf" and jobs == 1:
         pytest.skip("code that cannot be interrupted can only be ended with its process")
     monkeypatch.setattr("codemods.rewrite.crew.GRACE", 0.5)
+    monkeypatch.setattr("codemods.rewrite.asking.SLACK", 1.5)
     write_files(project, {"pkg/m07.py": f"{call}()\nold()\n", "pkg/m23.py": f"{call}()\n"})
     [tree], _ = plant_trees([project])
     results = scan(tree, [*SAMPLES, NeverEnd()], ask=AskHere(jobs, 1), use_cache=False)
@@ -215,7 +216,10 @@ def test_a_file_that_never_ends_is_named_and_the_rest_is_done(
     assert len(findings_in(results)) == 58
 
 
-def test_a_file_that_took_too_long_is_asked_about_again_next_time(project: Path) -> None:
+def test_a_file_that_took_too_long_is_asked_about_again_next_time(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codemods.rewrite.asking.SLACK", 1.5)
     write_files(project, {"pkg/m07.py": "spin_on()\n"})
     for _ in range(2):
         [tree], _ = plant_trees([project])

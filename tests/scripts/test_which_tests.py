@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from which_tests import chosen, contents
+from which_tests import ROOT, chosen, contents
+
+from tests.conftest import rests_on_validator
 
 
 @pytest.fixture
@@ -40,7 +42,10 @@ def test_another_validator_needs_everything(tree: Path) -> None:
     assert which(tree) == "test-all"
 
 
-@pytest.mark.parametrize("path", ["editors/extension.ts", "codemods/executors/local.py", "ci/gitlab.yml", "action.yml"])
+@pytest.mark.parametrize(
+    "path",
+    ["tests/validate/test_a.py", "editors/extension.ts", "codemods/executors/local.py", "ci/gitlab.yml", "action.yml"],
+)
 def test_another_extension_executor_or_recipe_needs_everything(path: str, tree: Path) -> None:
     (tree / path).parent.mkdir(parents=True, exist_ok=True)
     (tree / path).write_text("2")
@@ -60,3 +65,10 @@ def test_another_python_needs_everything(tree: Path, monkeypatch: pytest.MonkeyP
 def test_without_a_whole_run_everything_is_run(tree: Path) -> None:
     (tree / "stamp.json").unlink()
     assert which(tree) == "test-all"
+
+
+def test_what_rests_on_the_validator_alone_sees_no_codemods() -> None:
+    folder = ROOT / "tests" / "validate"
+    assert rests_on_validator(folder / "test_judge.py")
+    assert not rests_on_validator(folder / "test_harness.py")
+    assert not rests_on_validator(ROOT / "tests" / "ui" / "test_proof.py")

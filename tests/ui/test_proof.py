@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-FULLGRAPH = Path(sys.executable).with_name("fullgraph")
+from codemods.ui.cli import main
+
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 QUICK = ("--backend", "eager", "--untimed", "--python", sys.executable)
 WRONG = '''
@@ -73,7 +76,10 @@ def cases(device, seed):
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([FULLGRAPH, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    """The command in this process, so that its workers are forked."""
+    with chdir(folder):
+        done = CliRunner().invoke(main, list(arguments))
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 
 def project(folder: Path, codemod: str, case: str) -> Path:
