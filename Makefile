@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint bench bench-models mutants fuzz measure docs pictures wheel clean
+.PHONY: demo test test-all lint bench bench-models mutants attack fuzz measure docs pictures wheel clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -39,6 +39,9 @@ bench: $(STAMP)  ## fullgraph against ruff, ast-grep, torchfix and LibCST's runn
 
 mutants: $(STAMP)  ## faults put in one at a time: the tests next to the code must notice
 	$(BIN)/python scripts/mutants.py
+
+attack: $(STAMP)  ## wrong rewrites, no-ops and right rewrites: no verdict may be undeserved
+	$(BIN)/python scripts/attack.py
 
 fuzz: $(STAMP)  ## made-up programs, rewritten, run and compared; goes on where it was stopped; PROGRAMS=500 for fewer
 	$(BIN)/python scripts/fuzz.py $(PROGRAMS)

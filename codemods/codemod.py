@@ -18,6 +18,9 @@ from codemods.project import Project
 class Options:
     """The settings of one codemod, one field each: `str`, `bool`, `int` or a `Literal` of strings."""
 
+    torch: str = field(default="", kw_only=True)
+    """The torch that code is written for; empty: as the project's environment, lock files and requirements say."""
+
 
 def option(default: Any, doc: str) -> Any:
     """A setting with its default and the sentence that `explain` shows for it."""
@@ -30,7 +33,8 @@ class Codemod:
     `needles`: bytes of which at least one occurs in every file that could hold a finding. `pattern`: a bytes regular
     expression that must match too. Both only save time: they are asked before anything is parsed.
     `why`: what the rewrite is for, in one or two sentences, as measured. `claim`: what reviewers say of the finding.
-    `on_request`: whether it runs only where it is selected by name, as what adds something that nobody misses must.
+    `on_request`: whether it runs only where it is selected by name or a ticket asks for it: alone it gains nothing.
+    `is_addition`: whether it adds something that nobody misses, so that a ticket must ask for just that.
     `writes_tests`: whether its findings bring a regression test along where `fix --write-tests` asks for one.
     `repairs_breaks`: whether it is for lines on which graphs break; where a run was observed, it gets them as `sites`.
     """
@@ -41,6 +45,7 @@ class Codemod:
     why: ClassVar[str] = ""
     claim: ClassVar[str] = ""
     on_request: ClassVar[bool] = False
+    is_addition: ClassVar[bool] = False
     writes_tests: ClassVar[bool] = False
     repairs_breaks: ClassVar[bool] = False
 
@@ -52,6 +57,9 @@ class Codemod:
 
     tests: str
     """The folder of the project's tests, where a test is to be written with each finding; else nothing."""
+
+    is_asked: bool = True
+    """Whether the user or a ticket named it. One that runs unasked passes over what is rarely worth a look."""
 
     sites: tuple[Site, ...] | None = None
     """Where graphs were seen to break: findings stand there and nowhere else. None: nothing was observed."""
@@ -76,6 +84,11 @@ class Codemod:
         dotted = f".{module.name}.{module.symbol(scope)}"
         return any(dotted.endswith(f".{symbol}") for symbol in self.symbols)
 
+    def has_torch(self, project: Project, version: str, *, unless_known: bool) -> bool:
+        """Whether the project's torch is at least this one; `unless_known` where nothing says which it is."""
+        known = project.torch(self.options.torch)
+        return unless_known if known is None else known.is_at_least(version)
+
     def may_hold(self, raw: bytes) -> bool:
         """Whether a file with these bytes could hold a finding."""
         if self.needles and not any(needle in raw for needle in self.needles):
@@ -97,6 +110,10 @@ class Codemod:
         """What these findings change on purpose, so that a proof can tell it from what they must not change."""
         return ()
 
+    def unfollowed(self, module: Module, project: Project) -> Iterable[str]:
+        """What this module compiles that it looked for and could not follow, each as `place: what`."""
+        return ()
+
     def find(self, module: Module, project: Project) -> Iterable[Finding]:
         """Every finding in this module. Only what begins here: a use in another module belongs to its definition."""
         raise NotImplementedError
@@ -111,7 +128,18 @@ def parse_options(codemod: str, kind: type[Options], given: Mapping[str, str]) -
         if key not in known:
             raise FullgraphError(f"{codemod} has no option {key!r}{suggest(key, known)}")
         values[key] = read_value(f"{codemod}.{key}", hints[key], text)
+    check_torch(f"option {codemod}.torch", values.get("torch", ""))
     return kind(**values)
+
+
+def check_torch(name: str, given: object) -> str:
+    """A version of torch as the user gave it, or nothing."""
+    if given:
+        from codemods.syntax.torch_version import is_version
+
+        if not is_version(given):
+            raise FullgraphError(f"{name}: {given!r} is not a version; write 2.9")
+    return str(given)
 
 
 def read_value(name: str, hint: Any, text: str) -> Any:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Container
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from codemods.model import Edit
 
 if TYPE_CHECKING:
     from codemods.module import Module
+
+SETTING = re.compile(
+    r"(?:os\.(?:environ|putenv|unsetenv|chdir|add_dll)|sys\.path|site|warnings|logging|faulthandler|dotenv)\b"
+    r"|.*\.(?:set|use|enable|disable|init|seed|manual_seed|config|filter|simplefilter)[^.]*$"
+)
+"""Calls that set up the process, or a package, for all that comes later."""
+
+NOT_AT_TOP = re.compile(r"#\s*noqa\b(?!:)|#\s*noqa:.*\bE402\b")
 
 
 class Imports:
@@ -120,15 +130,23 @@ def by_kind(name: str) -> str:
     return f"{kind}{name}"
 
 
-def insert_import(module: Module, line: str, dotted_module: str, own: Container[str] = ()) -> Edit:
-    """A new import line where a careful engineer would put it: sorted into the block of its kind.
+def insert_import(
+    module: Module, line: str, dotted_module: str, own: Container[str] = (), before: int | None = None
+) -> Edit:
+    """A new import line where a careful engineer would put it: in the block of its kind, below what must run first.
 
     `own` are top-level names of the project itself, where the module's own name does not tell: those of flat files.
+    `before` is where the name is used, if that may be while the module is imported.
     """
-    block = leading_imports(module)
+    kind = import_kind(dotted_module, module, own)
+    setup = last_setup(module, kind, own, before) if kind else None
+    block = leading_imports(module, setup)
+    if setup and not block:
+        return insert_line_after(module, setup, "\n" + line)
     if not block:
         return insert_after_head(module, line)
-    kind = import_kind(dotted_module, module, own)
+    if setup and all(NOT_AT_TOP.search(last_line(module, node)) for node in block):
+        line += "  # noqa: E402"
     same = [node for node in block if import_kind(imported_module(node, module), module, own) == kind]
     style = ast.ImportFrom if line.startswith("from") else ast.Import
     alike = [node for node in same if isinstance(node, style)]
@@ -145,16 +163,93 @@ def insert_import(module: Module, line: str, dotted_module: str, own: Container[
     return module.insert(module.line_start(module.span(block[0]).start), line + "\n\n")
 
 
-def leading_imports(module: Module) -> list[ast.Import | ast.ImportFrom]:
-    """The imports at the top of the module, before any other statement; `__future__` and one-line lists left out."""
+def leading_imports(module: Module, setup: ast.stmt | None = None) -> list[ast.Import | ast.ImportFrom]:
+    """The imports at the top of the module, before any other statement; `__future__` and one-line lists left out.
+
+    Those below a statement that must run before them, if it is given.
+    """
     found: list[ast.Import | ast.ImportFrom] = []
-    for node in module.tree.body:
+    body = module.tree.body
+    for node in body[body.index(setup) + 1 :] if setup else body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             if module.begins_line(node) and getattr(node, "module", "") != "__future__":
                 found.append(node)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or found:
             break
     return found
+
+
+def last_line(module: Module, node: ast.stmt) -> str:
+    end = module.span(node).end
+    return module.text[end : module.line_end(end)]
+
+
+# What must run first
+
+
+def last_setup(module: Module, kind: int = 2, own: Container[str] = (), before: int | None = None) -> ast.stmt | None:
+    """The last statement that changes what later imports find or see: `os.environ`, `sys.path`, `torch.set_...`.
+
+    Above an import of the file, every statement that acts on something counts. Below all imports only settings do, and
+    none if the file imports something of this kind above them.
+    """
+    head = list(takewhile(lambda node: is_in_head(module, node, before), module.tree.body))
+    imports = [(index, node) for index, node in enumerate(head) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    last = imports[-1][0] if imports else -1
+    above = [node for node in head[: max(last, 0)] if any(acts(inner) for inner in statements_in(node))]
+    if any(import_kind(imported_module(node, module), module, own) >= kind for _, node in imports):
+        return above[-1] if above else None
+    below = takewhile(lambda node: binds_name(node) or is_setting(module, node), head[last + 1 :])
+    return next(reversed([*above, *(node for node in below if not binds_name(node))]), None)
+
+
+def is_in_head(module: Module, node: ast.stmt, before: int | None) -> bool:
+    ends = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While))
+    return not ends and (before is None or module.span(node).end <= before)
+
+
+def statements_in(node: ast.stmt) -> list[ast.stmt]:
+    """A statement and those in its blocks; of an `if` for types or for a script, none."""
+    if isinstance(node, ast.If) and re.search("TYPE_CHECKING|__name__", ast.dump(node.test)):
+        return []
+    return [inner for inner in ast.walk(node) if isinstance(inner, ast.stmt)]
+
+
+def binds_name(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.Assign, ast.AnnAssign)) and not touched(node)
+
+
+def acts(node: ast.stmt) -> bool:
+    """Whether a statement calls something for its effect, or stores into an object."""
+    return called_by(node) is not None or bool(touched(node))
+
+
+def is_setting(module: Module, node: ast.stmt) -> bool:
+    """Whether a statement, or one in its blocks, sets up the process or a package for what comes later."""
+    return any(is_own_setting(module, inner) for inner in statements_in(node))
+
+
+def is_own_setting(module: Module, node: ast.stmt) -> bool:
+    called = called_by(node)
+    meant = called and module.resolve(called)
+    return bool(meant and SETTING.match(meant)) or any(module.resolve(owner_of(target)) for target in touched(node))
+
+
+def called_by(node: ast.stmt) -> ast.expr | None:
+    """What a statement calls for its effect."""
+    return node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+
+
+def touched(node: ast.stmt) -> list[ast.expr]:
+    """The attributes and items that a statement stores or deletes."""
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    return [target for target in targets if isinstance(target, (ast.Attribute, ast.Subscript))]
+
+
+def owner_of(target: ast.expr) -> ast.expr:
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target
 
 
 def insert_after_head(module: Module, line: str) -> Edit:

@@ -48,6 +48,17 @@ class Safety(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Since:
+    """A name of torch that a new text uses, and the first version that has it."""
+
+    name: str
+    version: str
+
+
+COMPILING_SINCE = Since("torch.compiler.is_compiling", "2.3")
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One place that a codemod would change, with all the edits that belong together, over any number of files.
 
@@ -70,6 +81,8 @@ class Finding:
     last_line: int = 0
     key: str = ""
     ticket: str = ""
+    since: Since | None = None
+    """What the edits need of torch, until it is settled whether the project's torch has it."""
 
     @property
     def is_fixable(self) -> bool:
@@ -125,7 +138,9 @@ class Purpose:
 
     `warning`: new ones, whose whole text matches the pattern. `lost warning`: such ones that are no longer given.
     `keys`: dicts at paths that match have other keys, and the same values in the same order. `exception`: compiled code
-    raises another one, where `ValueError: text > RuntimeError: text` of the two matches.
+    raises another one, where `ValueError: text > RuntimeError: text` of the two matches. `uncompiled`: what
+    the pattern names in words leaves the graphs. `tested`: functions whose qualified names match are run by tests of
+    their own, so that a proof need not see all of them.
     """
 
     kind: str

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, TypeVar, overload
 
 from codemods.imports import Imports
-from codemods.model import Edit, Finding, Safety, Span
+from codemods.model import Edit, Finding, Safety, Since, Span
 from codemods.parse import parse
 from codemods.scopes import Scopes
 from codemods.source import Source
@@ -251,6 +251,7 @@ class Module:
         caveat: str = "",
         left_alone: str = "",
         notes: tuple[str, ...] = (),
+        since: Since | None = None,
     ) -> Finding:
         """A finding at this node. A `caveat` makes it unsafe; without edits, `left_alone` must say why."""
         span = self.span(node)
@@ -265,6 +266,7 @@ class Module:
             caveat=caveat,
             left_alone=left_alone,
             notes=notes,
+            since=since,
             line=self.line(span.start),
             column=span.start - self.line_start(span.start) + 1,
             last_line=self.line(max(span.start, span.end - 1)),

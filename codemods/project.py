@@ -6,24 +6,49 @@ import ast
 import gc
 import os
 import re
+import sys
 import time
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from codemods.model import Edit, SourceError, Span, Unsure
 from codemods.module import Module
+from codemods.plain_file import read_plain
 from codemods.source import Source, decode
+from codemods.source_roots import CUSTOMARY, declared_roots, is_project
+
+if TYPE_CHECKING:
+    from codemods.syntax.torch_version import Torch
 
 ANSWER = TypeVar("ANSWER")
 PAYS = 3
 """How many times as long as it took to work things out, they are kept at least."""
 
+IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.M)
 LINE_BREAK = re.compile(rb"\r?\n")
+TEST_FOLDERS = {"test", "tests", "testing"}
 WORD_BYTES = {bytes([byte]) for byte in range(256) if re.match(rb"\w", bytes([byte]))}
+
+
+@dataclass(frozen=True)
+class SourceRoot:
+    """A folder that modules are imported from; `name` where it is imported as a package of another name."""
+
+    name: str = ""
+    is_declared: bool = False
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, or there for tests, by its name or its folders."""
+    *folders, name = path.split("/")
+    is_named = name == "conftest.py" or name.startswith("test_") or name.rpartition(".")[0].endswith("_test")
+    return is_named or not TEST_FOLDERS.isdisjoint(folders)
 
 
 class Project:
@@ -53,17 +78,28 @@ class Project:
         """When trees were last forgotten; since then, the characters parsed and the seconds of working things out."""
         self._modules: dict[str, Module | SourceError] = {}
         self._packages: dict[Path, bool] = {}
-        self._folders: dict[str, list[str]] = {}
+        self._folders: dict[str, str] = {}
+        self._voted: set[str] = set()
+        self._bases: dict[str, dict[str, SourceRoot]] = {}
         self._worked_out: dict[Any, Any] = {}
         self._for_good: dict[Any, Any] = {}
         self._read_before: dict[str, bytes] = {}
         self._noted: dict[tuple[str, str], tuple[bytes, str]] = {}
         self._mentions: dict[str, list[str]] = {}
+        self._torch: dict[str, Torch | None] = {}
 
     def laid_over(self, texts: Mapping[str, bytes]) -> Project:
         """The same project with other bytes in some files, and with the files among these that it did not have."""
         named = tuple(texts)
         return Project(self.root, lambda: {*self.files, *named}, {**self.overlay, **texts})
+
+    def torch(self, given: str) -> Torch | None:
+        """The oldest torch that the code has to run on; `given`: as the user says."""
+        if given not in self._torch:
+            from codemods.syntax.torch_version import torch_of
+
+            self._torch[given] = torch_of(self.root, given)
+        return self._torch[given]
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -94,7 +130,7 @@ class Project:
         if path in self.overlay:
             return self.overlay[path]
         try:
-            return (self.root / path).read_bytes()
+            return read_plain(self.root / path)
         except OSError as error:
             raise SourceError(path, f"not readable: {error.strerror or error}") from error
 
@@ -181,13 +217,16 @@ class Project:
 
     def remember(self, earlier: Project, changed: Collection[str]) -> None:
         """Take over what the same files were read and parsed to, but of those that have changed since."""
-        self._modules = {path: known for path, known in earlier._modules.items() if path not in changed}
-        self.given = {path: raw for path, raw in earlier.given.items() if path not in changed}
-        self._noted = earlier._noted
-        self._parsed = sum(len(known.text) for known in self._modules.values() if isinstance(known, Module))
-        self._folders, self._packages = earlier._folders, earlier._packages
         read = {**earlier._read_before, **dict(earlier.__dict__.get("_texts", ()))}
         self._read_before = {path: raw for path, raw in read.items() if path not in changed}
+        if not earlier._voted:
+            self._folders, self._packages = earlier._folders, earlier._packages
+        renamed = {path for path in earlier._modules if earlier.module_name(path) != self.module_name(path)}
+        kept = {path for path in earlier._modules if path not in renamed and path not in changed}
+        self._modules = {path: earlier._modules[path] for path in kept}
+        self.given = {path: raw for path, raw in earlier.given.items() if path in kept}
+        self._noted = earlier._noted
+        self._parsed = sum(len(known.text) for known in self._modules.values() if isinstance(known, Module))
 
     # All files
 
@@ -246,22 +285,74 @@ class Project:
     # Modules by name
 
     def module_name(self, path: str) -> str:
-        """The dotted name under which a file is imported: up through packages, or below the source folder."""
+        """The dotted name by which the project imports a file: its build, its tests and its own imports decide."""
         folder, _, file = path.rpartition("/")
-        if folder not in self._folders:
-            self._folders[folder] = self._folder_names(self.root / folder)
         stem = file.rpartition(".")[0] or file
-        return ".".join([*self._folders[folder], *([stem] if stem != "__init__" else [])])
+        named = [self.package_name(folder), *([stem] if stem != "__init__" else [])]
+        return ".".join(filter(None, named)) or folder.rpartition("/")[2] or self.root.name
 
-    def _folder_names(self, folder: Path) -> list[str]:
-        parts: list[str] = []
+    def package_name(self, folder: str) -> str:
+        """The dotted name of a folder, whether a package or not; empty if modules are imported from it."""
+        if folder not in self._folders:
+            self._folders[folder] = ".".join(self._name_folder(folder))
+        return self._folders[folder]
+
+    def import_root(self, path: str) -> str:
+        """The folder from which a file is imported: `src/` for `src/pkg/mod.py`, or nothing."""
+        inner = path.removesuffix(".py").removesuffix("/__init__")
+        return inner.removesuffix(self.module_name(path).replace(".", "/"))
+
+    def is_named_by_imports(self, path: str) -> bool:
+        """Whether the name of a file rests on what all files import: its folder is a package, and on the path too."""
+        self.module_name(path)
+        return path.rpartition("/")[0] in self._voted
+
+    def _name_folder(self, folder: str) -> list[str]:
+        """Up to the first folder that modules are imported from."""
+        roots, parts, here = self._roots_around(folder), list[str](), folder
+        while True:
+            if here in roots and self._is_root(here, roots[here], parts, folder):
+                return [*filter(None, roots[here].name.split(".")), *parts]
+            if not here:
+                return [*self._names_above(), *parts]
+            here, _, name = here.rpartition("/")
+            parts.insert(0, name)
+
+    def _is_root(self, here: str, root: SourceRoot, inner: list[str], folder: str) -> bool:
+        if root.name:
+            return True
+        if self._is_package(self.root / here):
+            self._voted.add(folder)
+            return self._is_imported_past(here, root.is_declared)
+        in_tests = here.rpartition("/")[2] == "tests" and not root.is_declared
+        return not (in_tests and inner and not self._is_package(self.root / here / inner[0]))
+
+    def _is_imported_past(self, package: str, is_declared: bool) -> bool:
+        """Whether the project imports `pkg.mod` out of a package: it has a stray `src/__init__.py`."""
+        inside, name = f"{package}/".lstrip("/"), package.rpartition("/")[2] or self.root.name
+        within = [path.removeprefix(inside) for path in self.files if path.startswith(inside)]
+        tops = {path.partition("/")[0].removesuffix(".py") for path in within} - sys.stdlib_module_names
+        past = sum(self._imported_tops[top] for top in tops)
+        through = self._imported_tops[name] if name not in tops else 0
+        return past > through or (is_declared and past == through)
+
+    def imports_top(self, name: str) -> bool:
+        """Whether any file imports from a top-level module of this name."""
+        self.was_asked = True
+        return self._imported_tops[name] > 0
+
+    @cached_property
+    def _imported_tops(self) -> Counter[str]:
+        """How often each top-level name is imported."""
+        return Counter(match.group(1).decode() for _, raw in self._texts for match in IMPORTED.finditer(raw))
+
+    def _names_above(self) -> list[str]:
+        """The packages that the root itself is in."""
+        parts, folder = list[str](), self.root
         while self._is_package(folder):
-            parts.append(folder.name)
+            parts.insert(0, folder.name)
             folder = folder.parent
-        if folder != self.root and folder.is_relative_to(self.root) and folder not in self._source_roots:
-            inner = folder.relative_to(self.root).parts
-            parts += reversed(inner[1:] if inner[0] in ("src", "lib") else inner)
-        return parts[::-1]
+        return parts
 
     def _is_package(self, folder: Path) -> bool:
         if folder not in self._packages:
@@ -271,10 +362,22 @@ class Project:
             self._packages[folder] = known or marker.is_file()
         return self._packages[folder]
 
-    @cached_property
-    def _source_roots(self) -> set[Path]:
-        """Folders that stand on sys.path by custom: the root, src/, and tests/ without `__init__.py`."""
-        return {self.root, self.root / "src", self.root / "lib", self.root / "tests"}
+    def _roots_around(self, folder: str) -> dict[str, SourceRoot]:
+        """The folders that modules are imported from, of the project and of those around the folder in it."""
+        above = ["", *("/".join(folder.split("/")[:depth]) for depth in range(1, folder.count("/") + 2) if folder)]
+        return {name: root for base in above for name, root in self._roots_of(base).items()}
+
+    def _roots_of(self, base: str) -> dict[str, SourceRoot]:
+        if base not in self._bases:
+            self._bases[base] = {f"{base}/{name}".strip("/"): root for name, root in self._find_roots(base)}
+        return self._bases[base]
+
+    def _find_roots(self, base: str) -> Iterator[tuple[str, SourceRoot]]:
+        place, is_package = self.root / base, self._is_package(self.root / base)
+        if base and (is_package or not is_project(place)):
+            return
+        yield from ((name, SourceRoot()) for name in CUSTOMARY if name or not is_package or is_project(place))
+        yield from ((name, SourceRoot(value, True)) for name, value in declared_roots(place).items())
 
     @cached_property
     def _by_name(self) -> dict[str, str]:

@@ -13,9 +13,9 @@ from codemods.foreign.blame import in_one_line
 from codemods.model import Change, Edit, Finding, Span
 from codemods.project import Project
 from codemods.rewrite.again import met_again
-from codemods.rewrite.atomic import is_creatable, is_writable
 from codemods.rewrite.entry import Run
 from codemods.rewrite.find import FileResult, find
+from codemods.rewrite.inside import OWN_REPOSITORY, why_not_creatable, why_not_writable
 from codemods.rewrite.journal import Journal, Sign
 from codemods.rewrite.order import Disagreement, disagreements
 from codemods.rewrite.plan import OVERLAPS, moved_along, plan, touched
@@ -137,18 +137,23 @@ def respecting(results: Sequence[FileResult], exclude: Sequence[str]) -> list[Fi
 
 
 def leave_unwritable(results: Sequence[FileResult], root: Path) -> tuple[list[FileResult], list[str]]:
-    """The results, with every finding left alone that would have to change a file which is not writable; and these."""
+    """The results, with every finding left alone that would have to change a file which no run may change.
+
+    And those of the files that a user may have meant to be changed: what is in a repository of its own is not.
+    """
     edits = {edit for result in results for finding in result.findings for edit in finding.edits}
-    barred = {edit.path for edit in edits if not may_write(root, edit)}
-    left = [
-        replace(r, findings=tuple(leave_barred(finding, barred, "not writable") for finding in r.findings))
-        for r in results
-    ]
-    return left, sorted(barred)
+    barred = {edit.path: reason for edit in edits if (reason := why_not(root, edit))}
+
+    def leave(finding: Finding) -> Finding:
+        hit = min(barred.keys() & {edit.path for edit in finding.edits}, default="")
+        return leave_barred(finding, {hit}, barred[hit]) if hit else finding
+
+    left = [replace(result, findings=tuple(map(leave, result.findings))) for result in results]
+    return left, sorted(path for path, reason in barred.items() if reason != OWN_REPOSITORY)
 
 
-def may_write(root: Path, edit: Edit) -> bool:
-    return is_creatable(root, edit.path) if edit.creates else is_writable(root / edit.path)
+def why_not(root: Path, edit: Edit) -> str:
+    return why_not_creatable(root, edit.path) if edit.creates else why_not_writable(root, edit.path)
 
 
 def leave_barred(finding: Finding, barred: set[str], why: str) -> Finding:

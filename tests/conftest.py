@@ -64,8 +64,9 @@ def everything(pytestconfig: pytest.Config) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def apart(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The user's own cache is not filled with projects that are gone after the test."""
+    """The user's own folders are not filled with projects that are gone after the test."""
     os.environ.setdefault("FULLGRAPH_CACHE", str(tmp_path_factory.mktemp("cache")))
+    os.environ.setdefault("FULLGRAPH_STATE", str(tmp_path_factory.mktemp("state")))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 HEAVY = {
-    *("libcst", "torch", "bowler", "fissix", "merge3", "pathspec", "filelock", "platformdirs", "sqlite3"),
+    *("libcst", "torch", "bowler", "fissix", "merge3", "platformdirs", "sqlite3"),
     *("markdown_it", "ftfy", "pygls", "lsprotocol", "dask", "distributed"),
 }
 LAZY = {"newer_syntax.py", "cache.py", "shelf.py"}

@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from codemods.imports import insert_import
 from codemods.module import Module
 from codemods.source import decode, splice_text
 
@@ -121,3 +122,65 @@ def test_an_import_stands_among_the_first_ones_and_not_behind_code() -> None:
 def test_an_import_goes_above_all_decorators_of_the_first_function() -> None:
     before = "@first\n@second\ndef f(): ...\n"
     assert required(before, "warnings")[1] == f"import warnings\n\n{before}"
+
+
+SETUP = [
+    'os.environ["A"] = "1"',
+    'os.environ.setdefault("A", "1")',
+    'del os.environ["A"]',
+    'os.environ |= {"A": "1"}',
+    'if "A" not in os.environ:\n    os.environ["A"] = "1"',
+    'sys.path.insert(0, "src")',
+    "ROOT = Path(__file__).parent\nsys.path.append(str(ROOT))",
+    "warnings.filterwarnings('ignore')",
+    "logging.basicConfig(level=10)",
+    'multiprocessing.set_start_method("spawn")',
+    'matplotlib.use("Agg")',
+    "torch.set_float32_matmul_precision('high')",
+    "torch.backends.cudnn.benchmark = True",
+    "load_dotenv()",
+]
+NEEDED = "import os\nimport sys\nimport logging\nimport multiprocessing\nimport warnings\nfrom pathlib import Path\n\n"
+NEEDED += "import matplotlib\nimport torch\nfrom dotenv import load_dotenv\n\n"
+
+
+@pytest.mark.parametrize("setup", SETUP)
+def test_an_import_goes_below_what_must_run_first(setup: str) -> None:
+    for below in ("", "import numpy\n\n", "from pkg.other import x\n\n"):
+        before = f"{NEEDED}{setup}\n\n{below}\ndef f(): ...\n"
+        after = required(before, "pkg.names", "HEADS")[1]
+        assert setup in after.partition("from pkg.names import HEADS\n")[0]
+        assert after.replace("from pkg.names import HEADS\n", "").split() == before.split()
+
+
+def test_an_import_of_the_standard_library_needs_no_setup() -> None:
+    before = "import os\n\nos.environ['A'] = '1'\n\nimport torch\n"
+    assert required(before, "warnings")[1].startswith("import os\nimport warnings\n")
+
+
+@pytest.mark.parametrize(
+    "between", ["x = 1", "logger = logging.getLogger(__name__)", "parser = make()\nparser.add('a')"]
+)
+def test_what_sets_up_nothing_stays_below_the_imports(between: str) -> None:
+    before = f"import logging\n\nimport torch\n\n{between}\n\n\ndef f(): ...\n"
+    assert required(before, "pkg.names", "HEADS")[1] == before.replace(
+        "import torch\n", "import torch\n\nfrom pkg.names import HEADS\n"
+    )
+
+
+def test_an_import_below_others_that_linters_are_told_to_leave_alone_tells_them_too() -> None:
+    before = "import os\n\nos.environ['A'] = '1'\n\nimport torch  # noqa: E402\n\nfrom pkg.a import b  # noqa: E402\n"
+    assert required(before, "pkg.names", "HEADS")[1].endswith("from pkg.names import HEADS  # noqa: E402\n")
+
+
+def test_an_import_joins_those_of_its_kind_above_a_setting() -> None:
+    before = "import torch\n\nfrom pkg.a import b\n\ntorch.set_num_threads(1)\n\n\ndef f(): ...\n"
+    after = before.replace("import b\n", "import b\nfrom pkg.names import HEADS\n")
+    assert required(before, "pkg.names", "HEADS")[1] == after
+
+
+def test_an_import_goes_above_the_first_use_of_its_name() -> None:
+    text = "import os\nimport torch\n\nnet = torch.compile(f)\nos.environ['A'] = '1'\nimport numpy\n"
+    found = module(text)
+    edit = insert_import(found, "from pkg.names import HEADS", "pkg.names", before=text.index("net"))
+    assert splice_text(text, [edit]).startswith("import os\nimport torch\n\nfrom pkg.names import HEADS\n\nnet")

@@ -88,6 +88,64 @@ def test_a_file_is_imported_by_its_place(tmp_path: Path, path: str, name: str) -
     assert project(tmp_path, {**dict.fromkeys(packages, ""), path: ""}).module_name(path) == name
 
 
+STRAY = {"src/__init__.py": "", "src/pkg/__init__.py": "", "src/pkg/mod.py": ""}
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "name"),
+    [
+        ({**STRAY, "tests/test_a.py": "from pkg.mod import x\n"}, "src/pkg/mod.py", "pkg.mod"),
+        ({**STRAY, "tests/test_a.py": "from src.pkg.mod import x\n"}, "src/pkg/mod.py", "src.pkg.mod"),
+        ({**STRAY, "pytest.ini": "[pytest]\npythonpath = src\n"}, "src/pkg/mod.py", "pkg.mod"),
+        (STRAY, "src/pkg/mod.py", "src.pkg.mod"),
+        ({**STRAY, "a.py": "import pkg.mod\n"}, "src/__init__.py", "src"),
+        ({**STRAY, "a.py": "import pkg.mod\n", "src2/pkg.py": ""}, "src2/pkg.py", "src2.pkg"),
+        ({"code/pkg/mod.py": "", "code/__init__.py": "", "pytest.ini": "[pytest]\npythonpath=code"}, "", "pkg.mod"),
+        ({"__init__.py": "", "setup.py": "", "pkg/mod.py": "", "a.py": "import pkg.mod\n"}, "pkg/mod.py", "pkg.mod"),
+        ({"python/ns/mod.py": "", "pyproject.toml": '[tool.maturin]\npython-source = "python"\n'}, "", "ns.mod"),
+        ({"a/b/mod.py": "", "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["a"]\n'}, "", "b.mod"),
+        ({"a/b/mod.py": "", "pyproject.toml": '[tool.setuptools.package-dir]\n"" = "a"\n'}, "", "b.mod"),
+        ({"a/b/mod.py": "", "pyproject.toml": '[tool.setuptools.packages.find]\nwhere = ["a"]\n'}, "", "b.mod"),
+        ({"a/b/mod.py": "", "pyproject.toml": '[tool.setuptools.package-dir]\n"pkg" = "a/b"\n'}, "", "pkg.mod"),
+        ({"a/b/mod.py": "", "pyproject.toml": '[[tool.poetry.packages]]\ninclude = "b"\nfrom = "a"\n'}, "", "b.mod"),
+        ({"a/b/mod.py": "", "pyproject.toml": '[tool.uv.build-backend]\nmodule-root = "a"\n'}, "", "b.mod"),
+        ({"a/b/mod.py": "", "pyproject.toml": "[tool.hatch.build.targets.wheel]\npackages = ['a/b']\n"}, "", "b.mod"),
+        ({"a/b/mod.py": "", "setup.cfg": "[options]\npackage_dir =\n    = a\n"}, "", "b.mod"),
+        ({"a/b/mod.py": "", "setup.cfg": "[options.packages.find]\nwhere = a\n"}, "", "b.mod"),
+        ({"a/b/mod.py": "", "setup.py": "setup(package_dir={'': 'a'})\n"}, "", "b.mod"),
+        ({"a/b/mod.py": "", "setup.py": "setup(packages=setuptools.find_packages('a'))\n"}, "", "b.mod"),
+        ({"a/b/mod.py": "", "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['..', '/a']\n"}, "", "a.b.mod"),
+        ({"a/b/mod.py": "", "pyproject.toml": "tool = 1\n"}, "", "a.b.mod"),
+        ({"parts/one/src/one/mod.py": "", "parts/one/setup.py": ""}, "parts/one/src/one/mod.py", "one.mod"),
+        ({"parts/one/mod.py": "", "parts/one/pyproject.toml": "[tool.ruff]\n"}, "", "parts.one.mod"),
+    ],
+)
+def test_a_module_has_the_name_by_which_the_project_imports_it(
+    tmp_path: Path, files: dict[str, str], path: str, name: str
+) -> None:
+    made = project(tmp_path, files)
+    path = path or next(file for file in files if file.endswith("mod.py"))
+    found = Project(tmp_path, [file for file in made.files if file.endswith(".py")])
+    assert found.module_name(path) == name
+    assert found.path_of(name) == path
+
+
+def test_an_editable_install_beside_the_project_says_where_its_modules_are(tmp_path: Path) -> None:
+    files = {"a/b/mod.py": "", ".venv/lib/python3.12/site-packages/_own.pth": f"import _x\n{tmp_path}/a\n"}
+    assert project(tmp_path, files).module_name("a/b/mod.py") == "b.mod"
+
+
+def test_a_name_that_rests_on_imports_is_not_kept_when_they_change(tmp_path: Path) -> None:
+    files = {**STRAY, "a.py": "import pkg.mod\n"}
+    before = project(tmp_path, files)
+    assert before.is_named_by_imports("src/pkg/mod.py")
+    assert before.module("src/pkg/mod.py").name == "pkg.mod"
+    assert not before.is_named_by_imports("a.py")
+    after = Project(tmp_path, before.files, {"a.py": b"import src.pkg.mod\n"})
+    after.remember(before, {"a.py"})
+    assert after.module("src/pkg/mod.py").name == "src.pkg.mod"
+
+
 CHAIN = {
     "pkg/__init__.py": "",
     "pkg/a.py": "from pkg.b import thing\n",

@@ -11,8 +11,8 @@ import pytest
 from codemods.model import Change, Edit, Finding, Span
 from codemods.project import Project
 from codemods.proving import Prover, is_exercised
-from validate.judge import IDLE
-from validate.model import Measurement, Reason, Ruling, Scenario, Settings, Verdict
+from validate.judge import EFFECT, IDLE
+from validate.model import ChangedPlace, Measurement, Reason, Ruling, Scenario, Settings, Verdict
 
 TEXT = b"def a(x):\n    return x\n\n\ndef b(x):\n    return x\n\n\ndef c(x):\n    return x\n"
 PROJECT = Project(Path("/"), ["m.py"], {"m.py": TEXT})
@@ -93,7 +93,7 @@ def test_neutral_is_kept_on_request() -> None:
 def test_a_finding_that_no_scenario_runs_is_left() -> None:
     kept, left = settle(Scripted(otherwise=[verdict(Ruling.PROVEN, ran="ac")]))
     assert kept == ["a", "c"]
-    assert left == {"b": "not written: no scenario runs the lines that it changes"}
+    assert left == {"b": "not written: undecided: no scenario runs the lines that it changes"}
 
 
 def test_each_finding_is_judged_by_the_scenarios_that_run_it() -> None:
@@ -101,7 +101,7 @@ def test_each_finding_is_judged_by_the_scenarios_that_run_it() -> None:
     kept, left = settle(Scripted(otherwise=verdicts))
     assert kept == ["a"]
     assert left["b"].startswith("not written: neutral")
-    assert left["c"] == "not written: no scenario runs the lines that it changes"
+    assert left["c"] == "not written: undecided: no scenario runs the lines that it changes"
 
 
 # What counts as run
@@ -202,3 +202,45 @@ def test_an_edit_at_the_top_level_is_run_by_whatever_runs_the_rest() -> None:
     assert is_run(BRANCH, "import os", "return x", ran=(8,))
     one, change = edited(BRANCH, "import os")
     assert not is_exercised(one, change, verdict(Ruling.UNDECIDED, "", IDLE))
+
+
+# What of a finding was seen
+
+ELSE = "the `else` of line 6 (before) was never taken"
+
+
+def gap(name: str, text: str = ELSE) -> ChangedPlace:
+    line = LINES[name]
+    return ChangedPlace("m.py", "after", line, line, before=(line, line), lines=2, ran=1, unseen=(text,))
+
+
+def half_seen(*gaps: ChangedPlace, better: str = "better") -> Verdict:
+    """All lines ran, and what they do was not seen everywhere."""
+    reasons = (Reason(EFFECT, "not all was seen", "unknown"), Reason("breaks", "graph breaks 1 > 0", better))
+    found = verdict(Ruling.UNDECIDED if gaps else Ruling.PROVEN)
+    return replace(found, reasons=reasons if gaps else reasons[1:], changed=gaps or (replace(gap("b"), unseen=()),))
+
+
+def test_a_finding_whose_effect_was_not_seen_is_not_carried_by_its_neighbours() -> None:
+    def prove(change: Change, project: Project) -> Sequence[Verdict]:
+        return [half_seen(*(gap("b") for one in change.applied if one.symbol == "b"))]
+
+    settled = Prover(prove, keep_neutral=True).settle(plan([finding(name) for name in "abc"]), plan, PROJECT)
+    assert [one.symbol for one in settled.applied] == ["a", "c"]
+    assert [reason for _, reason in settled.left_out] == [
+        f"not written: undecided: its effect was not seen: m.py: {ELSE}"
+    ]
+
+
+def test_what_one_scenario_does_not_show_another_may() -> None:
+    other = gap("b", "the `if` in line 6 (before) was never true")
+    assert settle(Scripted(otherwise=[half_seen(gap("b")), half_seen(other)])) == (["a", "b", "c"], {})
+    assert settle(Scripted(otherwise=[half_seen(gap("b")), half_seen()])) == (["a", "b", "c"], {})
+    kept, left = settle(Scripted(otherwise=[half_seen(gap("b")), half_seen(gap("b"), other)]))
+    assert (kept, list(left)) == ([], ["b", "a", "c"])
+
+
+def test_harm_is_told_before_what_was_not_seen() -> None:
+    harmful = replace(half_seen(gap("a")), ruling=Ruling.DIFFERENT)
+    _, left = settle(Scripted(otherwise=[harmful]))
+    assert set(left.values()) == {"not written: different: not all was seen; graph breaks 1 > 0"}

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +31,10 @@ OWN = {
     *("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "HYPOTHESIS_STORAGE_DIRECTORY", "PYTHONHASHSEED"),
 }
 """Variables that are read when they are needed, and so may differ from those that the zygote was started with."""
+
+
+SENDING = threading.Lock()
+"""Two proofs may run at once, and what one sends must not come between the halves of the other's request."""
 
 
 class Zygote:
@@ -104,12 +109,13 @@ class Forked:
         requests, answers, ends = os.pipe(), os.pipe(), os.pipe()
         given = [requests[0], answers[1] if output < 0 else output, log.fileno(), ends[1]]
         payload = json.dumps(request).encode()
-        socket.send_fds(zygote, [len(payload).to_bytes(4, "big")], given)
-        zygote.sendall(payload)
+        with SENDING:
+            socket.send_fds(zygote, [len(payload).to_bytes(4, "big")], given)
+            zygote.sendall(payload)
         for descriptor in (requests[0], answers[1], ends[1]):
             os.close(descriptor)
         self.ends = ends[0]
-        self.pid = int(os.read(self.ends, 20))
+        self.pid = int(os.read(self.ends, 20))  # just these: how a short process ended may stand behind it already
         self.stdin: IO[str] | None = os.fdopen(requests[1], "w", encoding="utf-8", errors="replace")
         self.stdout: IO[str] | None = os.fdopen(answers[0], "r", encoding="utf-8", errors="replace")
         self.returncode: int | None = None

@@ -55,8 +55,11 @@ def answer(requests: socket.socket, waking: int, ends: dict[int, int]) -> bool:
     if len(size) < 4:
         return False
     payload = b""
-    while len(payload) < int.from_bytes(size, "big"):
-        payload += requests.recv(1 << 20)
+    while missing := int.from_bytes(size, "big") - len(payload):
+        part = requests.recv(missing)  # and nothing of the next request, which may be there already
+        if not part:
+            return False
+        payload += part
     pid = os.fork()
     if not pid:
         for other in (requests.fileno(), waking, signal.set_wakeup_fd(-1), *ends.values(), descriptors[3]):
@@ -65,7 +68,7 @@ def answer(requests: socket.socket, waking: int, ends: dict[int, int]) -> bool:
     for descriptor in descriptors[:3]:
         os.close(descriptor)
     ends[pid] = descriptors[3]
-    os.write(descriptors[3], f"{pid}".encode())
+    os.write(descriptors[3], f"{pid:20}".encode())
     return True
 
 

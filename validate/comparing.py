@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from validate.launch import Died, Refused, Worker
 from validate.model import Declared, Difference, ValidateError
+from validate.pair import Pair
 
 
 @dataclass(frozen=True)
@@ -17,14 +17,17 @@ class Compared:
 
     differences: tuple[Difference, ...]
     declared_seen: tuple[str, ...]
+    uncompared: tuple[tuple[str, str, str], ...] = ()
+    """Case, path and kind of what is there on both sides and cannot be compared."""
 
 
 class Comparer:
-    """Asks a worker of its own. `scratch` is where the sides left their records, a folder each."""
+    """Asks a worker of its own about what the sides of a pair have stored, each in a folder of its own."""
 
-    def __init__(self, python: str, root: Path, scratch: Path, declared: Sequence[Declared], signed_zero: bool) -> None:
-        self.scratch = scratch
-        self.worker = Worker(python, "compare", root, scratch)
+    def __init__(self, python: str, pair: Pair, declared: Sequence[Declared], signed_zero: bool) -> None:
+        self.scratch = pair.scratch
+        self.digests = pair.digests
+        self.worker = Worker(python, "compare", pair.sides.root, pair.scratch)
         self.same = {
             "signed_zero": signed_zero,
             "declared": [[one.kind, one.pattern, one.why] for one in declared],
@@ -37,9 +40,15 @@ class Comparer:
         self.worker.kill()
 
     def pair_of(self, between: str, first: str, second: str, **given: Any) -> dict[str, Any]:
-        """A request: `first` and `second` name records as `before/eager`."""
+        """A request: `first` and `second` name records as `before/eager`; the workers have told their digests."""
         files = {"first": str(self.scratch / f"{first}.pt"), "second": str(self.scratch / f"{second}.pt")}
-        return {"between": between, **files, **self.same, **given}
+        return {
+            "between": between,
+            **files,
+            "digests": [self.digests[first], self.digests[second]],
+            **self.same,
+            **given,
+        }
 
     def compare(self, pairs: Sequence[dict[str, Any]], limit: float) -> list[Compared]:
         try:
@@ -47,6 +56,10 @@ class Comparer:
         except (Died, Refused) as failed:
             raise ValidateError(f"the records could not be compared: {failed}") from failed
         return [
-            Compared(tuple(Difference(**one) for one in found["differences"]), tuple(found["declared_seen"]))
+            Compared(
+                tuple(Difference(**one) for one in found["differences"]),
+                tuple(found["declared_seen"]),
+                tuple((case, path, kind) for case, path, kind in found["uncompared"]),
+            )
             for found in told
         ]

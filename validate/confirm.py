@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from validate.judge import SAME, Evidence, compare_speed, guard_tendency, memory_tendency
+from validate.judge import BETTER, SAME, WORSE, Evidence, compare_speed, guard_tendency, memory_tendency
 from validate.model import ValidateError
 from validate.pair import CLEAR, Pair
 from validate.speed import Stopwatch
@@ -41,7 +41,9 @@ class Confirmation:
         names = ("memory",) if self.evidence.is_untimed else ("eager", "compiled", "guards", "memory")
         claimed = {name: self.tendency(name) for name in names}
         return {
-            name: tendency for name, tendency in claimed.items() if tendency != SAME and seen < self.times_for(name)
+            name: tendency
+            for name, tendency in claimed.items()
+            if tendency in (BETTER, WORSE) and seen < self.times_for(name)
         }
 
     def tendency(self, name: str) -> str:

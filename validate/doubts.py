@@ -6,10 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from validate.exercised import never_ran
 from validate.judge import IDLE, Evidence
-from validate.model import Difference, Sides
+from validate.model import Difference
 
+SURROUNDINGS = "surroundings["
+LOCKS = ("_thread.lock", "_thread.RLock", "threading.Condition", "threading.Event")
+"""Kinds that hold nothing between two calls."""
+
+NOISY = frozenset(("stderr", "stderr_masked", "contents", "contents_masked"))
 SEVERAL = 5
 """Names that are worth telling of a longer list."""
 
@@ -19,6 +23,21 @@ def doubt_raising(evidence: Evidence, eager: Mapping[str, Any]) -> None:
     if all(len(told["raised"]) == len(evidence.after.cases) for told in eager.values()):
         why = eager["after"]["exceptions"][0].strip().splitlines()[0]
         evidence.doubt("cases", f"every case raises, before and after: {why}; give cases that run")
+
+
+def doubt_empty(evidence: Evidence, eager: Mapping[str, Any]) -> None:
+    """Two empty lists are the same whatever the code does; of outputs that never vary only a reader can judge."""
+    told = eager["after"]
+    if told.get("silent"):
+        evidence.doubt(
+            "results",
+            "every output is empty or None and nothing else is left behind: there is nothing to compare; "
+            "give cases that give something, or the scenario a `state(obj, output)`",
+        )
+    elif told.get("empty"):
+        evidence.notices.append("every output is empty: only what the cases leave behind was compared")
+    elif told.get("constant"):
+        evidence.notices.append("every case gives the same output, whatever its arguments")
 
 
 def doubt_tests(evidence: Evidence, eager: Mapping[str, Any]) -> None:
@@ -35,7 +54,15 @@ def doubt_tests(evidence: Evidence, eager: Mapping[str, Any]) -> None:
 
 
 def doubt_opaque(evidence: Evidence, eager: Mapping[str, Any]) -> None:
-    places = [place for told in eager.values() for place in told["opaque"]]
+    """What was asked for must be compared; what is only held along is told."""
+    doubt_places(evidence, [place for told in eager.values() for place in told["opaque"]])
+    unseen = {path: kind for told in eager.values() for _, path, kind in told.get("unseen", ()) if kind not in LOCKS}
+    for path, kind in list(unseen.items())[:1]:
+        more = f" (and {len(unseen) - 1} more)" if len(unseen) > 1 else ""
+        evidence.notices.append(f"not compared: {path} is a {kind}{more}")
+
+
+def doubt_places(evidence: Evidence, places: Sequence[Sequence[str]]) -> None:
     if places:
         case, path, kind = places[0]
         more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
@@ -46,24 +73,41 @@ def doubt_opaque(evidence: Evidence, eager: Mapping[str, Any]) -> None:
         )
 
 
-def doubt_unstable(evidence: Evidence, unstable: Sequence[Difference]) -> None:
-    """What differs from itself tells nothing about the change: differences count where the same code is the same."""
+def is_all_unstable(evidence: Evidence, unstable: Sequence[Difference]) -> bool:
+    """Whether nothing counts that differs, but what differs from itself."""
     shaky = {channel_of(one) for one in unstable}
+    differing = {channel_of(one) for one in evidence.differences}
+    return differing <= shaky and not differing <= NOISY
+
+
+def doubt_unstable(evidence: Evidence, unstable: Sequence[Difference]) -> None:
+    """What differs from itself tells nothing about the change: differences count where the same code is the same.
+
+    Logs, files and globals have times in them more often than not: such ones are told, and decide nothing.
+    """
+    shaky = {channel_of(one) for one in unstable}
+    for channel in sorted(filter(is_incidental, shaky)):
+        evidence.notices.append(f"not compared: {channel} differs each time that the same code runs")
     steady = [one for one in evidence.differences if channel_of(one) not in shaky]
-    if evidence.differences and not steady:
-        evidence.differences = []
-        one = unstable[0]
+    is_decisive = any(not is_incidental(channel_of(one)) for one in evidence.differences)
+    evidence.differences = steady
+    if is_decisive and not steady:
+        one = next(one for one in unstable if not is_incidental(channel_of(one)))
         evidence.doubt(
             "repeatable",
             f"{one.case}: {one.path} differs each time that the same code runs: {one.first} / {one.second}; "
             "let the scenario seed it or leave it out",
         )
-    else:
-        evidence.differences = steady
+
+
+def is_incidental(channel: str) -> bool:
+    return channel in NOISY or channel.startswith(SURROUNDINGS)
 
 
 def channel_of(difference: Difference) -> str:
-    """`output` of `output[0]['loss']`."""
+    """`output` of `output[0]['loss']`; of a name in a module all of it: no other one has to do with it."""
+    if difference.path.startswith(SURROUNDINGS):
+        return difference.path.partition("]")[0] + "]"
     return re.split(r"\W", difference.path, maxsplit=1)[0]
 
 
@@ -83,21 +127,21 @@ def doubt_stale(evidence: Evidence, side: str, stale: Sequence[str]) -> None:
     if stale:
         evidence.doubt(
             "overlay",
-            f"{side}: {', '.join(stale[:SEVERAL])} ran as on the disk and not as on this side: "
+            f"{side}: {', '.join(stale[:SEVERAL])} was used as on the disk and not as on this side: "
             "it was read as a file, not imported; let the scenario import it",
         )
 
 
-def doubt_idle(evidence: Evidence, sides: Sides) -> None:
+def doubt_idle(evidence: Evidence) -> None:
     """Lines that never ran prove nothing: of all changed places it is a doubt, of some a notice."""
-    idle, places = never_ran(sides, {"before": evidence.before.ran, "after": evidence.after.ran})
+    idle = [place for place in evidence.changed if not place.ran]
     if not idle:
         return
     named = ", ".join(f"{place.path}:{place.first} ({place.side})" for place in idle[:SEVERAL])
-    if len(idle) == places:
+    if len(idle) == len(evidence.changed):
         evidence.doubt(IDLE, f"the scenario never runs what was changed: {named}")
     else:
-        evidence.notices.append(f"{len(idle)} of {places} changed places never ran: {named}")
+        evidence.notices.append(f"{len(idle)} of {len(evidence.changed)} changed places never ran: {named}")
 
 
 def doubt_late(evidence: Evidence, stage: str, limit: float) -> None:

@@ -1,21 +1,47 @@
-"""Which of the changed places ran: what a scenario never runs, it says nothing about."""
+"""Which of the changed places ran, and whether their effect was seen: what a scenario never runs, it does not prove.
+
+A place is seen if every statement in it that is new, gone or other ran at least once, every loop had a round, every
+branch of it was taken, and every operation for a device was performed by one. Statements that only moved, and ran on
+neither side, say nothing new.
+"""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from validate.model import Sides
+from validate.device_operations import Operation, Touched, touched_operations
+from validate.gaps import Gap, find_gaps
+from validate.model import ChangedPlace, Sides
+from validate.texts import enclosing, is_code, lines_in, lines_of, parsed, text_of
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+SIDES = ("before", "after")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What is known of a run of one file: see `worker/process/ran.py`. No spots: this Python does not tell them."""
+
+    lines: frozenset[int] = frozenset()
+    steps: frozenset[tuple[int, int]] = frozenset()
+    spots: frozenset[tuple[int, ...]] | None = None
+    performed: frozenset[tuple[int, str]] = frozenset()
+    """Lines, and the operations for a device that were performed on them."""
+
+    has_device: bool = False
+    """Whether it ran on an accelerator, which performs whatever runs."""
+
+
+NOTHING = Trace()
+Traces = Mapping[str, Mapping[str, Trace]]
+"""By side and path."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Changed lines in a row on one side. `body`: lines of which one must run, or the lines themselves.
+    """Changed lines in a row on one side. `lines`: of which one must run.
 
     A place at the top level of a module runs when it is imported, so `is_inside` tells whether it lies in a function.
     """
@@ -27,30 +53,125 @@ class Place:
     lines: tuple[int, ...]
     is_inside: bool
 
-    def ran(self, lines: Sequence[int]) -> bool:
+    def ran(self, lines: Sequence[int] | frozenset[int]) -> bool:
         if self.is_inside:
             return not set(self.lines).isdisjoint(lines)
         return not {abs(line) for line in lines}.isdisjoint(self.lines)
 
 
-def changed_places(sides: Sides) -> list[Place]:
-    """Every run of changed lines, on the side where it has text; blank lines and comments do not count."""
-    return [place for path in sides.paths() for place in places_in(sides, path)]
+@dataclass(frozen=True)
+class Hunk:
+    """Lines that differ, on both sides; one of the two may have none. `place` is where it has code."""
+
+    path: str
+    before: range
+    after: range
+    place: Place
+    code: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """By side, the lines that are neither blank nor a comment."""
 
 
-def places_in(sides: Sides, path: str) -> Iterator[Place]:
-    texts = {"before": text_of(sides.before.get(path)), "after": text_of(sides.after.get(path))}
+def exercise(sides: Sides, traces: Traces, tested: Sequence[str] = ()) -> list[ChangedPlace]:
+    """Every changed place with what the runs have shown of it.
+
+    Places at the top level (imports, constants, new functions) serve others. They count where there are no others, or
+    where a new function ran and did not show all that it does.
+    """
+    found = [(hunk, file) for path in sides.paths() for file in [File.of(sides, path)] for hunk in file.hunks]
+    places = [(file.look_at(hunk, traces, tested), hunk.place.is_inside) for hunk, file in found]
+    is_any_inside = any(is_inside for _, is_inside in places)
+    return [place for place, is_inside in places if is_inside or not is_any_inside or (place.ran and place.unseen)]
+
+
+@dataclass(frozen=True)
+class File:
+    """One changed file: its trees, its hunks, and the operations for a device that the change touches."""
+
+    path: str
+    trees: Mapping[str, ast.Module | None]
+    hunks: tuple[Hunk, ...]
+    touched: tuple[Touched, ...]
+
+    @classmethod
+    def of(cls, sides: Sides, path: str) -> File:
+        texts = {"before": text_of(sides.before.get(path)), "after": text_of(sides.after.get(path))}
+        trees = {side: parsed(text) for side, text in texts.items()}
+        there = [tree if getattr(sides, side).get(path) is not None else None for side, tree in trees.items()]
+        return cls(path, trees, tuple(hunks_in(path, texts, trees)), tuple(touched_operations(*there)))
+
+    def look_at(self, hunk: Hunk, traces: Traces, tested: Sequence[str]) -> ChangedPlace:
+        known = {side: traces.get(side, {}).get(self.path, NOTHING) for side in SIDES}
+        place = hunk.place
+        code = statement_lines(self.trees[place.side], hunk.code[place.side], place)
+        ran = [line for line in code if line in known[place.side].lines or -line in known[place.side].lines]
+        did_run = place.ran(known[place.side].lines)
+        gaps = list(find_gaps(self.trees, hunk.code, known, tested)) if did_run else []
+        weighty = told(gaps, weighty=True)
+        return ChangedPlace(
+            self.path,
+            place.side,
+            place.first,
+            place.last,
+            before=(hunk.before.start, hunk.before.stop - 1),
+            lines=max(len(code), 1),
+            ran=max(len(ran), 1) if did_run else 0,
+            unseen=tuple(dict.fromkeys([*weighty, *self.not_performed(hunk, known)])),
+            notes=tuple(dict.fromkeys(text for text in told(gaps, weighty=False) if text not in weighty)),
+        )
+
+    def not_performed(self, hunk: Hunk, known: Mapping[str, Trace]) -> Iterator[str]:
+        """The operations for a device in the functions of a hunk that no device has performed."""
+        for touched in self.touched:
+            pairs = [(side, one) for side in SIDES if (one := getattr(touched, side)) is not None]
+            if self.is_near(hunk, pairs) and not any(is_performed(one, known[side]) for side, one in pairs):
+                side, one = pairs[-1]
+                yield f"`{touched.name}` ({side}, line {one.first}) was not performed: only an accelerator does that"
+
+    def is_near(self, hunk: Hunk, pairs: Sequence[tuple[str, Operation]]) -> bool:
+        """Whether the hunk lies in the function of the operation, on a side that has it."""
+        for side, one in pairs:
+            tree, lines = self.trees[side], hunk.code.get(side, ())
+            home = enclosing(tree, one.first, one.last) if tree else None
+            around = lines_of(home) if home is not None else range(1, 10**9)
+            if any(line in around for line in lines):
+                return True
+        return False
+
+
+def told(gaps: Sequence[Gap], weighty: bool) -> list[str]:
+    return [gap.text for gap in gaps if gap.is_weighty == weighty]
+
+
+def is_performed(one: Operation, trace: Trace) -> bool:
+    lines = range(one.first, one.last + 1)
+    if trace.has_device:
+        return any(line in trace.lines or -line in trace.lines for line in lines)
+    return any(line in lines and name == one.name for line, name in trace.performed)
+
+
+def hunks_in(path: str, texts: Mapping[str, str], trees: Mapping[str, ast.Module | None]) -> Iterator[Hunk]:
+    """Every run of changed lines; blank lines and comments alone do not count."""
     lines = {side: lines_in(text) for side, text in texts.items()}
-    trees = {side: parsed(text) for side, text in texts.items()}
     matcher = SequenceMatcher(None, lines["before"], lines["after"], autojunk=False)
     for tag, *bounds in matcher.get_opcodes():
-        if tag == "equal":
-            continue
-        for side, first, last in (("after", bounds[2], bounds[3]), ("before", bounds[0], bounds[1])):
-            code = [line for line in range(first + 1, last + 1) if is_code(lines[side][line - 1])]
-            if code:
-                yield place_of(side, path, code, trees[side])
-                break
+        ranges = {"before": range(bounds[0] + 1, bounds[1] + 1), "after": range(bounds[2] + 1, bounds[3] + 1)}
+        code = {
+            side: tuple(line for line in ranges[side] if is_code(lines[side][line - 1])) for side in ("after", "before")
+        }
+        side = next((side for side in code if code[side]), "")
+        if tag != "equal" and side:
+            place = place_of(side, path, list(code[side]), trees[side])
+            yield Hunk(path, ranges["before"], ranges["after"], place, code)
+
+
+def changed_lines(sides: Sides) -> dict[str, dict[str, list[int]]]:
+    """By side and path: the lines around which a run is to be followed."""
+    found: dict[str, dict[str, list[int]]] = {side: {} for side in SIDES}
+    for path in sides.paths():
+        for hunk in File.of(sides, path).hunks:
+            for side in SIDES:
+                found[side].setdefault(path, []).extend(hunk.code[side])
+    return found
 
 
 def place_of(side: str, path: str, code: list[int], tree: ast.Module | None) -> Place:
@@ -80,50 +201,10 @@ def widened(code: Sequence[int], body: Sequence[ast.stmt]) -> set[int]:
     return {*code, *(line for statement in inside for line in lines_of(statement))}
 
 
-def lines_of(node: ast.stmt) -> range:
-    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
-
-
-def enclosing(tree: ast.Module, first: int, last: int) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
-    """The innermost function that the lines lie in; its decorators and its signature are part of it."""
-    found = None
-    for node in ast.walk(tree):
-        if isinstance(node, FUNCTIONS):
-            start = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
-            if start <= first and last <= (node.end_lineno or start) and (found is None or start >= found.lineno):
-                found = node
-    return found
-
-
-def is_code(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
-
-
-def lines_in(text: str) -> list[str]:
-    """As Python counts them: a form feed ends no line."""
-    return re.split(r"\r\n|\r|\n", text)
-
-
-def text_of(raw: bytes | None) -> str:
-    return "" if raw is None else raw.decode("utf-8", errors="replace")
-
-
-def parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError):
-        return None
-
-
-def never_ran(sides: Sides, ran: Mapping[str, Mapping[str, Sequence[int]]]) -> tuple[list[Place], int]:
-    """The changed places that did not run on their side, and how many there are in all.
-
-    Places at the top level (imports, constants, new functions) serve others and count only where there are no others.
-    """
-    places = changed_places(sides)
-    inside = [place for place in places if place.is_inside]
-    counted = inside or places
-    return [place for place in counted if not place.ran(ran.get(place.side, {}).get(place.path, ()))], len(counted)
+def statement_lines(tree: ast.Module | None, code: Sequence[int], place: Place) -> list[int]:
+    """The first lines of the changed statements: what can be counted as run. Without any, all lines of the place."""
+    starts = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)} if tree else set()
+    return [line for line in code if line in starts] or list(place.lines)
 
 
 def did_run(path: str, raw: bytes, lines: Sequence[int], ran: Sequence[int]) -> bool | None:

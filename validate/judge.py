@@ -6,16 +6,25 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from validate.model import Difference, Measurement, Outcome, Ratio, Reason, Ruling, Sync, Verdict
+from validate.model import ChangedPlace, Difference, Measurement, Outcome, Ratio, Reason, Ruling, Sync, Verdict
 
 BETTER, WORSE, SAME, DIFFERENT, UNKNOWN = "better", "worse", "same", "different", "unknown"
-WEIGHTY = {"equivalence", "compiles", "breaks", "fullgraph", "recompiles", "host reads", "compiled"}
+NOISY = "noisy"
+"""Measured, and too noisy to tell: not the same as `same`."""
+
+WEIGHTY = {"equivalence", "compiles", "captured", "breaks", "fullgraph", "recompiles", "host reads", "compiled"}
 """A loss in one of these is never made up for by a gain elsewhere."""
 
 MARGIN = 1.02
 """Two processes that run the same code differ by so much for no reason; an interval must lie beyond it."""
 
 COLD_MARGIN = 1.1
+NARROW, COLD_NARROW = 1.1, 1.25
+"""An interval that lies within is the same; one that reaches further tells nothing."""
+
+SHARE = 0.5
+"""So much less of the work in graphs, as a share of what it was, is no longer the same code compiled."""
+
 WIDE = 3.0
 """An interval whose ends are further apart comes from a machine that did much else meanwhile."""
 
@@ -41,8 +50,12 @@ class Evidence:
     """Whether times, even of guards, are not to decide."""
 
     is_valueless: bool = False
+    is_isolating: bool = False
+    """Whether the rewrite keeps something out of compiled code on purpose."""
+
     """Whether the device only traces, so that nothing could be compared."""
 
+    changed: list[ChangedPlace] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     doubts: list[Reason] = field(default_factory=list)
     """What makes it impossible to decide; one is enough."""
@@ -51,8 +64,8 @@ class Evidence:
         self.doubts.append(Reason(name, text, UNKNOWN))
 
 
-IDLE = "idle"
-"""The name of the doubt that the scenario does not run what was changed."""
+IDLE, EFFECT = "idle", "effect"
+"""The names of the doubts that the scenario does not run what was changed, or does not show all that it does."""
 
 
 def judge(evidence: Evidence) -> tuple[Ruling, tuple[Reason, ...]]:
@@ -64,14 +77,25 @@ def judge(evidence: Evidence) -> tuple[Ruling, tuple[Reason, ...]]:
     if evidence.doubts:
         return Ruling.UNDECIDED, tuple(evidence.doubts)
     reasons = tuple(confirmed(evidence, reason) for reason in compare_numbers(evidence))
-    return Ruling.UNDECIDED if evidence.is_valueless else rule(reasons), reasons
+    unseen = tuple(doubt_effects(evidence.changed))
+    return Ruling.UNDECIDED if evidence.is_valueless or unseen else rule(reasons), (*unseen, *reasons)
+
+
+def doubt_effects(changed: Sequence[ChangedPlace]) -> Iterator[Reason]:
+    """What ran, and did not show all that was changed: nobody knows the rest."""
+    gaps = [f"{place.path}: {text}" for place in changed for text in place.unseen]
+    if gaps:
+        more = f" (and {len(gaps) - 1} more)" if len(gaps) > 1 else ""
+        yield Reason(
+            EFFECT, f"not all of the change was seen: {gaps[0]}{more}; give a case, or a device, that shows it", UNKNOWN
+        )
 
 
 def confirmed(evidence: Evidence, reason: Reason) -> Reason:
     """What was not seen again decides nothing."""
-    if reason.name not in evidence.unconfirmed or reason.tendency == SAME:
+    if reason.name not in evidence.unconfirmed or reason.tendency not in (BETTER, WORSE):
         return reason
-    return Reason(reason.name, f"{reason.text}, but not in every process", SAME)
+    return Reason(reason.name, f"{reason.text}, but not in every process: too noisy to tell", NOISY)
 
 
 def rule(reasons: Sequence[Reason]) -> Ruling:
@@ -124,6 +148,7 @@ def compare_numbers(evidence: Evidence) -> Iterator[Reason]:
     else:
         yield Reason("equivalence", f"equivalent on {shown}", SAME)
     yield from compare_compiling(evidence)
+    yield from compare_captured(before, after, evidence.is_isolating)
     yield from compare_counts("breaks", "graph breaks", before.break_count, after.break_count)
     if before.fullgraph is not None and after.fullgraph is not None:
         yield compare_flags("fullgraph", "fullgraph=True compiles", before.fullgraph, after.fullgraph)
@@ -148,6 +173,23 @@ def compare_compiling(evidence: Evidence) -> Iterator[Reason]:
         yield Reason(flag.name, f"{flag.text} ({why})", flag.tendency)
 
 
+def compare_captured(before: Measurement, after: Measurement, is_isolating: bool) -> Iterator[Reason]:
+    """Less is compiled: then fewer breaks are no merit, unless that is the purpose and something still is.
+
+    What compiles itself no longer is measured as if it were.
+    """
+    if before.compiles_itself and after.compiles_itself is False:
+        yield Reason("captured", "the code compiles itself: yes > no", WORSE)
+        return
+    first, second = before.captured, after.captured
+    if not first or not second or second[1] >= SHARE * first[0]:
+        return
+    graphs = [sum(graph.operators for graph in side.graphs or ()) for side in (before, after)]
+    is_meant = is_isolating and graphs[1] > 0
+    text = f"less is compiled{', on purpose' if is_meant else ''}: operators in graphs {graphs[0]} > {graphs[1]}"
+    yield Reason("captured", text, SAME if is_meant else WORSE)
+
+
 def total(counted: Sequence[Sync] | None) -> int | None:
     return None if counted is None else sum(one.count for one in counted)
 
@@ -167,8 +209,11 @@ def compare_flags(name: str, text: str, before: bool, after: bool) -> Reason:
 
 def compare_speed(name: str, text: str, ratio: Ratio) -> Reason:
     """Faster or slower only if the whole interval says so, and by more than two runs of the same code would differ."""
-    margin = max(COLD_MARGIN if name == "cold start" else MARGIN, noise_in(ratio))
-    tendency = BETTER if ratio.low > margin else WORSE if ratio.high < 1 / margin else SAME
+    is_cold = name == "cold start"
+    margin = max(COLD_MARGIN if is_cold else MARGIN, noise_in(ratio))
+    narrow = COLD_NARROW if is_cold else NARROW
+    level = SAME if 1 / narrow <= ratio.low <= ratio.high <= narrow else NOISY
+    tendency = BETTER if ratio.low > margin else WORSE if ratio.high < 1 / margin else level
     return Reason(name, f"{text} {ratio_text(ratio, tendency)}", tendency)
 
 
@@ -178,7 +223,7 @@ def ratio_text(ratio: Ratio, tendency: str) -> str:
         return f"{ratio.ratio:.2f}x faster [{ratio.low:.2f}, {ratio.high:.2f}]"
     if tendency == WORSE:
         return f"{1 / ratio.ratio:.2f}x slower [{1 / ratio.high:.2f}, {1 / ratio.low:.2f}]"
-    return f"{'the same' if noise_in(ratio) == 1 else 'too noisy to tell'} [{ratio.low:.2f}, {ratio.high:.2f}]"
+    return f"{'too noisy to tell' if tendency == NOISY else 'the same'} [{ratio.low:.2f}, {ratio.high:.2f}]"
 
 
 def noise_in(ratio: Ratio) -> float:
@@ -221,12 +266,29 @@ def tendency_of(first: float | None, second: float | None, margin: float, floor:
 
 
 def combined(verdicts: Sequence[Verdict]) -> Ruling:
-    """What several scenarios say together. One that does not run the change says nothing, unless none does."""
-    telling = [verdict.ruling for verdict in verdicts if not is_idle(verdict)]
+    """What several scenarios say together. One that does not run the change says nothing, unless none does.
+
+    What one does not show of the change another may.
+    """
+    running = [verdict for verdict in verdicts if not is_idle(verdict)]
+    gaps = [unseen_in(verdict) for verdict in running if verdict.changed]
+    left = set.intersection(*gaps) if gaps else set()
+    telling = [verdict.ruling if left & unseen_in(verdict) else ruling_but_effects(verdict) for verdict in running]
     for ruling in (Ruling.DIFFERENT, Ruling.WORSE, Ruling.UNDECIDED, Ruling.PROVEN, Ruling.NEUTRAL):
         if ruling in telling:
             return ruling
     return Ruling.UNDECIDED
+
+
+def unseen_in(verdict: Verdict) -> set[tuple[str, str]]:
+    """The places that a scenario does not show, and what of them; all of a place that it never runs."""
+    return {(place.name, text) for place in verdict.changed for text in place.unseen or ("",) * (not place.ran)}
+
+
+def ruling_but_effects(verdict: Verdict) -> Ruling:
+    """What a verdict would say if all of the change had been seen."""
+    doubts = [reason.name for reason in verdict.reasons if reason.tendency == UNKNOWN]
+    return rule(verdict.reasons) if doubts and set(doubts) == {EFFECT} else verdict.ruling
 
 
 def is_idle(verdict: Verdict) -> bool:

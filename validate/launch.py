@@ -15,10 +15,15 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from random import randrange
+from secrets import token_hex
 from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
+from validate.answers import find_flaw
 from validate.model import Outcome, ValidateError
+from validate.worker.main import CLOSED
+from validate.worker.process.guard import HEARD
+from validate.worker.process.seal import sealer
 from validate.worker.process.strays import VARIABLE, can_find_strays, end_strays
 
 MAIN = Path(__file__).parent / "worker" / "main.py"
@@ -41,6 +46,14 @@ LOOK = 0.25
 
 LAST_WORDS = 1500
 """Characters of a dead worker's log that are worth telling."""
+
+LONGEST_ANSWER = 1 << 26
+"""Characters of a line that may be an answer."""
+
+NO_ANSWER = "what came was no answer of the worker's, but forged, doubled or cut off"
+
+MOST_SAID = 1 << 30
+"""Bytes that a worker may print before it is ended."""
 
 
 class Died(Exception):  # noqa: N818 - it is a measurement, not an error
@@ -75,6 +88,8 @@ class Worker:
         self.scratch.mkdir(exist_ok=True)
         self.log = self.scratch / "log.txt"
         self.token = uuid4().hex
+        key = token_hex(32)
+        self.seal = sealer(key)
         self.answers: queue.Queue[Arrived] = queue.Queue()
         self.sent = self.took = 0.0
         """When the last request was sent, and the seconds until its answer."""
@@ -86,6 +101,7 @@ class Worker:
                 )
             except OSError as error:
                 raise ValidateError(f"{python} cannot be run: {error.strerror}; --python names another one") from error
+        self._write(key)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _own_variables(self) -> dict[str, str]:
@@ -110,10 +126,13 @@ class Worker:
         return self.answer(given.get("stage", request), limit)
 
     def send(self, request: str, **given: Any) -> None:
-        assert self.process.stdin is not None
         self.sent = time.monotonic()
+        self._write(json.dumps({"do": request, **given}))
+
+    def _write(self, line: str) -> None:
+        assert self.process.stdin is not None
         with suppress(OSError):  # a dead process is told by `answer`
-            self.process.stdin.write(json.dumps({"do": request, **given}) + "\n")
+            self.process.stdin.write(line + "\n")
             self.process.stdin.flush()
 
     def answer(self, stage: str, limit: float) -> Any:
@@ -122,10 +141,23 @@ class Worker:
         if arrived is None:
             self.kill()
             raise Died(Outcome("hang", stage, f"no end after {limit:.0f} s (--time-limit)"))
+        if arrived.flaw:
+            self.kill()
+            raise Died(Outcome("error", stage, arrived.flaw))
         if not arrived.line:
             raise Died(self._autopsy(stage))
         self.took = arrived.at - self.sent
-        told = json.loads(arrived.line)
+        return self._read(arrived.line, stage)
+
+    def _read(self, body: str, stage: str) -> Any:
+        try:
+            told = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            told = error
+        flaw = find_flaw(stage, told)
+        if flaw:
+            self.kill()
+            raise Died(Outcome("error", stage, f"the worker's answer cannot be used: {flaw}"))
         if "error" in told:
             raise Refused(told["error"], told["text"], stage)
         return told["result"]
@@ -139,16 +171,32 @@ class Worker:
                 return self.answers.get(timeout=max(0.0, min(end - time.monotonic(), LOOK)))
             if was_dead:
                 return Arrived(time.monotonic(), "")
+            if self._said() > MOST_SAID:
+                return Arrived(time.monotonic(), "", f"it printed more than {MOST_SAID >> 20} MiB")
             if time.monotonic() >= end:
                 return None
 
+    def _said(self) -> int:
+        """Bytes that it has printed, inside a case or outside of it."""
+        total = 0
+        for file in (self.log, *self.scratch.glob(f"{HEARD}*")):
+            with suppress(OSError):
+                total += file.stat().st_size
+        return total
+
     def _listen(self) -> None:
-        """Only what begins with the token is an answer: a Python may print when it starts."""
+        """Only a line with the seal of the next answer is an answer. A Python may print when it starts, not later."""
         assert self.process.stdout is not None
+        number = 1
         with suppress(OSError, ValueError):  # closed by `kill`
-            for line in self.process.stdout:
-                if line.startswith(self.token):
-                    self.answers.put(Arrived(time.monotonic(), line[len(self.token) :]))
+            while line := self.process.stdout.readline(LONGEST_ANSWER):
+                seal, _, body = line.removesuffix("\n").partition(" ")
+                if line.endswith("\n") and seal == self.seal(number, body):
+                    self.answers.put(Arrived(time.monotonic(), body))
+                    number += 1
+                elif number > 1:
+                    self.answers.put(Arrived(time.monotonic(), "", f"{NO_ANSWER}: {line[:60]!r}"))
+                    return
         self.answers.put(Arrived(time.monotonic(), ""))
 
     def _autopsy(self, stage: str) -> Outcome:
@@ -157,7 +205,9 @@ class Worker:
         code = self.process.returncode
         if code == -signal.SIGKILL:
             return Outcome("memory", stage, "killed by the system (SIGKILL): most likely out of memory")
-        words = self.log.read_text(errors="replace")[-LAST_WORDS:].strip()
+        if code == CLOSED:
+            return Outcome("crash", stage, "the process has closed the descriptors of the worker")
+        words = read_end(self.log)
         return Outcome("crash", stage, f"the process died ({name_end(code)})\n{words}".strip())
 
     def kill(self) -> None:
@@ -192,10 +242,19 @@ def start(command: list[str], folder: Path, variables: dict[str, str], log: Bina
 
 
 class Arrived(NamedTuple):
-    """A line of a worker's, and when it came."""
+    """A line of a worker's, and when it came; or what is wrong with what came."""
 
     at: float
     line: str
+    flaw: str = ""
+
+
+def read_end(log: Path) -> str:
+    """The last words in a file; user code may have removed it."""
+    with suppress(OSError), log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - LAST_WORDS))
+        return file.read().decode(errors="replace").strip()
+    return ""
 
 
 def name_end(code: int | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -72,7 +72,9 @@ class Declared:
 
     `warning`: new ones, whose whole text matches the pattern. `lost warning`: such ones that are no longer given.
     `keys`: dicts at paths that match have other keys, and the same values in the same order. `exception`: compiled code
-    raises another one, where `ValueError: text > RuntimeError: text` of the two matches.
+    raises another one, where `ValueError: text > RuntimeError: text` of the two matches. `uncompiled`: what
+    the pattern names in words leaves the graphs. `tested`: functions whose qualified names match are run by tests of
+    their own, so that a proof need not see all of them.
     """
 
     kind: str
@@ -98,6 +100,14 @@ class Break:
 
     count: int = 1
     """How often torch broke here, also when it compiled again."""
+
+
+def count_breaks(breaks: Iterable[Break | Mapping[str, Any]]) -> int:
+    """How many breaks there are, wherever they are counted: ends of graphs.
+
+    The same place counts once for every function that it breaks. Also of breaks as JSON has them.
+    """
+    return sum(one.frames if isinstance(one, Break) else one.get("frames", 1) for one in breaks)
 
 
 @dataclass(frozen=True)
@@ -155,6 +165,12 @@ class Measurement:
     breaks: tuple[Break, ...] | None = None
     fullgraph: bool | None = None
     fullgraph_reason: str = ""
+    compiles_itself: bool | None = None
+    """Whether the code calls torch.compile by itself."""
+
+    operations: int | None = None
+    """Operators that all cases run in eager mode."""
+
     syncs: tuple[Sync, ...] | None = None
     moves: tuple[Sync, ...] | None = None
     """Copies between devices, by source line."""
@@ -174,8 +190,16 @@ class Measurement:
 
     @property
     def break_count(self) -> int | None:
-        """Ends of graphs. The same place counts once for every function that it breaks."""
-        return None if self.breaks is None else sum(one.frames for one in self.breaks)
+        return None if self.breaks is None else count_breaks(self.breaks)
+
+    @property
+    def captured(self) -> tuple[float, float] | None:
+        """Operators in graphs for each one that runs in eager mode, at least and at most: of graphs that were compiled
+        again, nobody knows which were used for how much."""
+        if self.graphs is None or not self.operations:
+            return None
+        first = sum(graph.operators for graph in self.graphs if not graph.recompile)
+        return first / self.operations, sum(graph.operators for graph in self.graphs) / self.operations
 
     @property
     def guard_us(self) -> float | None:
@@ -212,11 +236,6 @@ class Ratio:
     high: float
     blocks: int
 
-    @property
-    def sign(self) -> int:
-        """1: faster for sure; -1: slower for sure; 0: cannot be told apart."""
-        return (self.low > 1) - (self.high < 1)
-
 
 class Ruling(Enum):
     """Only proven and, on request, neutral may be written."""
@@ -230,13 +249,50 @@ class Ruling(Enum):
 
 @dataclass(frozen=True)
 class Reason:
-    """One number or fact that the ruling rests on. `tendency`: better, worse, same, different or unknown."""
+    """One number or fact that the ruling rests on. `tendency`: better, worse, same, noisy, different or unknown."""
 
     name: str
     """equivalence, breaks, fullgraph, recompiles, syncs, compiled, eager, guards, cold start, memory, ..."""
 
     text: str
     tendency: str
+
+
+@dataclass(frozen=True)
+class ChangedPlace:
+    """Changed lines in a row, and what the runs have shown of them."""
+
+    path: str
+    side: str
+    """Where they have code: `after`, or `before` where all of it is gone."""
+
+    first: int
+    last: int
+    before: tuple[int, int]
+    """The lines before; the second is below the first where there were none."""
+
+    lines: int
+    ran: int
+    unseen: tuple[str, ...] = ()
+    """What of its effect no run has shown: a branch never taken, a loop without a round, a wait not performed."""
+
+    notes: tuple[str, ...] = ()
+    """Conditions that were never seen both ways, and new functions that nobody called."""
+
+    @property
+    def is_seen(self) -> bool:
+        return self.ran > 0 and not self.unseen
+
+    @property
+    def name(self) -> str:
+        last = f"-{self.last}" if self.last > self.first else ""
+        return f"{self.path}:{self.first}{last} ({self.side})"
+
+    @property
+    def sentence(self) -> str:
+        """`ran 3 of 4 changed lines; the `else` of line 7 (after) was never taken`"""
+        ran = f"ran {self.ran} of {self.lines} changed lines" if self.ran else "never ran"
+        return "; ".join([ran, *self.unseen, *self.notes])
 
 
 @dataclass(frozen=True)
@@ -259,12 +315,16 @@ class Verdict:
     environment: Mapping[str, Any] = field(default_factory=dict)
     """torch, python, device, driver, platform, threads; the same for both sides."""
 
+    changed: tuple[ChangedPlace, ...] = ()
+    """Every changed place, and what was seen of it. Empty: the proof ended before."""
+
     diff: str = ""
     """The unified diff between the two sides."""
 
     @property
     def sentence(self) -> str:
         """The reasons in one line: what changed, or, where nothing did, everything that stayed the same."""
-        telling = [reason for reason in self.reasons if reason.tendency != "same" or reason.name == "equivalence"]
+        quiet = ("same", "noisy")
+        telling = [reason for reason in self.reasons if reason.tendency not in quiet or reason.name == "equivalence"]
         shown = telling if len(telling) > 1 or self.ruling is not Ruling.NEUTRAL else self.reasons
         return "; ".join(reason.text for reason in shown)

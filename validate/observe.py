@@ -163,12 +163,10 @@ def write_whole(draft: Path, file: Path, report: dict[str, Any]) -> None:
         raise ValidateError(f"{file}: the report cannot be kept: {error.strerror}") from error
 
 
-def read_report(file: Path) -> dict[str, Any]:
-    """A report as `observe` wrote it. Raises ValidateError for anything else, and says what is wrong."""
+def read_report(file: Path, raw: bytes) -> dict[str, Any]:
+    """A report as `observe` wrote it, of the bytes of its file. Raises ValidateError for anything else."""
     try:
-        report = json.loads(file.read_bytes())
-    except OSError as error:
-        raise ValidateError(f"{file}: {error.strerror}; `fullgraph observe -- COMMAND` writes a report") from error
+        report = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise ValidateError(f"{file}: not JSON, or not whole: {error}") from error
     if not isinstance(report, dict) or report.get("format") != FORMAT:

@@ -8,8 +8,10 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from math import ceil
 from pathlib import Path
+from statistics import median
 from typing import Any
 
+from validate.exercised import changed_lines
 from validate.judge import COLD_MARGIN
 from validate.launch import Deadline, Died, Refused, Worker
 from validate.model import Outcome, Ratio, Scenario, Settings, Sides
@@ -28,6 +30,9 @@ HANGS = 3
 BLOCK_SECONDS = 0.04
 FEWEST_BLOCKS = 24
 MOST_BLOCKS = 150
+SLACK = 0.003
+"""Seconds by which the clocks of a worker and its controller may disagree about a block."""
+
 COLD_STARTS = 6
 NARROW = 1.02
 """An interval whose ends are closer than this ratio is narrow enough."""
@@ -49,7 +54,9 @@ class Pair:
         progress: Progress,
         deadline: Deadline,
         seed: int = 0,
+        varied: bool = False,
     ) -> None:
+        """`varied`: sets have another order on the second side, so that what rests on it is seen."""
         self.python = python
         self.scenario = scenario
         self.sides = sides
@@ -57,7 +64,7 @@ class Pair:
         self.scratch = scratch
         self.progress = progress
         self.deadline = deadline
-        self.seed = seed
+        self.seeds = {"before": seed, "after": seed + varied}
         self.outcomes: dict[str, Outcome] = {}
         self.gaps: list[str] = []
         """Measurements that failed, and say nothing about the code: what, and why."""
@@ -66,19 +73,26 @@ class Pair:
         """Where the time limit was over although nothing hangs."""
 
         self.refusals: dict[str, Refused] = {}
+        self.digests: dict[str, str] = {}
+        """By `before/eager`: what the side says that it has stored."""
+
         self.workers: dict[str, Worker] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> Pair:
         with ExitStack() as stack:
             for side in SIDES:
-                worker = Worker(self.python, side, self.sides.root, self.scratch, self.seed)
+                worker = Worker(self.python, side, self.sides.root, self.scratch, self.seeds[side])
                 self.workers[side] = stack.enter_context(worker)
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    @property
+    def is_varied(self) -> bool:
+        return len(set(self.seeds.values())) > 1
 
     @property
     def is_whole(self) -> bool:
@@ -106,19 +120,29 @@ class Pair:
             "scenario": asdict(self.scenario),
             "settings": {**asdict(self.settings), "roots": [str(root)]},
             "watched": [str(root / path) for path in paths],
+            "followed": {str(root / path): lines for path, lines in changed_lines(self.sides)[side].items()},
             "shared_cache": str(shared_cache),
         }
 
-    def again(self, side: str, shared_cache: Path) -> bool:
-        """Run a side's first stage once more, in a process of its own; whether that went well."""
-        self.progress("again", side)
-        with Worker(self.python, "again", self.sides.root, self.scratch) as worker:
+    def again(self, shared_cache: Path, **stages: dict[str, Any]) -> bool:
+        """Run stages of the version before once more, in a process of its own; whether that went well.
+
+        Its sets have the order of the version after.
+        """
+        self.progress("again", "before")
+        with Worker(self.python, "again", self.sides.root, self.scratch, self.seeds["after"]) as worker:
             try:
-                worker.ask("open", limit=self.deadline.left, **self._opening(side, "again", shared_cache))
-                worker.ask("run", limit=self.deadline.left, stage="eager")
+                worker.ask("open", limit=self.deadline.left, **self._opening("before", "again", shared_cache))
+                for stage, given in stages.items():
+                    self._note("again", stage, worker.ask("run", limit=self.deadline.left, stage=stage, **given))
             except (Died, Refused):
                 return False
         return True
+
+    def _note(self, side: str, name: str, answer: Any) -> Any:
+        if isinstance(answer, dict) and "digest" in answer:
+            self.digests[f"{side}/{name}"] = answer["digest"]
+        return answer
 
     def stage(self, name: str, **given: Any) -> dict[str, Any]:
         """One stage on both sides at once, by side. Empty if it could not be done on both."""
@@ -131,7 +155,7 @@ class Pair:
         limit = self.deadline.left
         for side in SIDES:
             self.workers[side].send(request, **given(side))
-        answers = {side: self._answer(side, name or request) for side in SIDES}
+        answers = {side: self._note(side, name, self._answer(side, name or request)) for side in SIDES}
         self._forgive_lateness(name or request, limit)
         well = {side: answer for side, answer in answers.items() if answer is not None}
         return well if len(well) == 2 or request == "open" else {}
@@ -162,7 +186,7 @@ class Pair:
     def one(self, side: str, stage: str, **given: Any) -> Any:
         """One stage on one side, while the other waits. There is nothing to tell a hang by, so it is late."""
         self.workers[side].send("run", stage=stage, **given)
-        answer = self._answer(side, stage)
+        answer = self._note(side, given.get("name", stage), self._answer(side, stage))
         if side in self.outcomes and self.outcomes[side].kind == "hang":
             self.late = stage
             del self.outcomes[side]
@@ -195,6 +219,7 @@ class Pair:
         `confirms`: it is known already, and only has to be seen again.
         """
         taken: dict[str, list[float]] = {side: [] for side in SIDES}
+        waited: dict[str, list[float]] = {side: [] for side in SIDES}
         slowest = 0.0
         for side in SIDES:
             self.progress(kind, f"{side} warms up")
@@ -212,8 +237,13 @@ class Pair:
                 if block is None or not self._ticks(kind, side, block):
                     return {}
                 taken[side].append(block)
+                waited[side].append(self.workers[side].took / passes)
             if not self.settings.repeat and is_enough(taken, until, confirms):
                 break
+        is_steady = not given["fresh_arguments"] and self.scenario.kind != "pytest"
+        if not is_believed(taken, waited, SLACK / passes, is_steady=is_steady):
+            self.gaps.append(f"{kind}: the clock of a worker and that of its controller disagree")
+            return {}
         return taken
 
     def _ticks(self, kind: str, side: str, seconds: float) -> bool:
@@ -221,6 +251,21 @@ class Pair:
         if seconds <= 0:
             self.gaps.append(f"{kind}, {side}: the clock stands still")
         return seconds > 0
+
+
+def is_believed(
+    taken: dict[str, list[float]], waited: dict[str, list[float]], slack: float, *, is_steady: bool
+) -> bool:
+    """Whether the seconds that the workers tell can be true, by those that passed here until they told them.
+
+    A worker spends time beside what it measures. Where that is the same on both sides (`is_steady`), the difference of
+    the sides must be seen here, too.
+    """
+    told, here = ({side: median(times) for side, times in both.items()} for both in (taken, waited))
+    if any(told[side] > here[side] + slack for side in SIDES):
+        return False
+    gained, seen = told["before"] - told["after"], here["before"] - here["after"]
+    return not is_steady or abs(gained - seen) <= abs(gained) / 2 + slack
 
 
 def is_enough(taken: dict[str, list[float]], until: Deadline, confirms: bool) -> bool:

@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 from validate import doubts
 from validate.comparing import Compared, Comparer
 from validate.confirm import Confirmation
+from validate.exercised import Trace, exercise
 from validate.judge import Evidence, judge, tell_difference
 from validate.launch import Deadline, Died, Refused, python_of
 from validate.model import Break, Declared, Graph, Scenario, Settings, Sides, Sync, ValidateError, Verdict
 from validate.pair import COLD_STARTS, SIDES, Pair, Progress
+from validate.same_program import is_same_program
 from validate.speed import Stopwatch
 from validate.statistics import ratio_of
 from validate.worker.process.guard import PREFIX
@@ -23,6 +25,7 @@ from validate.worker.process.guard import PREFIX
 THEIR_FAULT = ("scenario", "import", "device", "torch")
 """Refusals that concern the scenario and not the change, when both sides give them."""
 
+ONE_ORDER = "what the code does depends on the order of sets, or differs each time: both sides ran with one hash seed"
 Wanted = tuple[str, str, str, dict[str, Any]]
 """A comparison: between what, two records, and how."""
 
@@ -58,6 +61,7 @@ def prove(
         ratios=evidence.ratios,
         notices=tuple(dict.fromkeys(evidence.notices)),
         environment=proof.environment,
+        changed=tuple(evidence.changed),
     )
 
 
@@ -98,11 +102,20 @@ class Proof:
         self.deadline = Deadline(settings.time_limit)
         self.comparing = ExitStack()
         self.comparer: Comparer | None = None
-        self.evidence = Evidence(is_untimed=settings.untimed)
+        self.is_isolating = any(one.kind == "uncompiled" for one in declared)
+        self.evidence = Evidence(is_untimed=settings.untimed, is_isolating=self.is_isolating)
+        if is_same_program(sides):
+            self.evidence.is_untimed = True
+            self.evidence.unconfirmed.add("memory")
+            self.evidence.notices.append("both sides are the same program: nothing can be faster, no times were taken")
         self.environment: dict[str, Any] = {}
         self.opened: dict[str, Any] = {}
         self.eager: dict[str, Any] = {}
         self.compiles_itself = False
+        self.traces: dict[str, dict[str, Trace]] = {}
+        self.is_unsteady = False
+        """Whether the version before differs from itself when sets have another order."""
+
         self.names = {(sides.root / path).resolve(): path for path in sides.paths()}
 
     @property
@@ -115,7 +128,17 @@ class Proof:
         return bool(self.opened.get("compiled", True))
 
     def run(self) -> None:
-        with self.comparing, self.pair("first") as pair:
+        notices = list(self.evidence.notices)
+        self.run_pair("first", varied=True)
+        if self.is_unsteady:
+            self.evidence = Evidence(
+                is_untimed=self.settings.untimed, is_isolating=self.is_isolating, notices=[*notices, ONE_ORDER]
+            )
+            self.comparing, self.comparer, self.is_unsteady = ExitStack(), None, False
+            self.run_pair("same order", varied=False)
+
+    def run_pair(self, name: str, *, varied: bool) -> None:
+        with self.comparing, self.pair(name, varied=varied) as pair:
             self.environment = self.greet(pair)
             self.open(pair)
             for step in self.steps():
@@ -138,11 +161,11 @@ class Proof:
             return [self.compare_eager, self.count_reads, self.measure_speed]
         return [self.compare_eager, self.count_reads, self.count_graphs, self.compare_compiled, self.measure_speed]
 
-    def pair(self, name: str, seed: int = 0) -> Pair:
+    def pair(self, name: str, seed: int = 0, *, varied: bool = False) -> Pair:
         folder = self.folder / name
         folder.mkdir()
         given = self.python, self.scenario, self.sides, self.settings, folder, self.progress
-        return Pair(*given, deadline=self.deadline, seed=seed)
+        return Pair(*given, deadline=self.deadline, seed=seed, varied=varied)
 
     @contextmanager
     def fresh_pair(self, number: int) -> Iterator[Pair]:
@@ -153,7 +176,7 @@ class Proof:
             yield pair
 
     def is_over(self, pair: Pair) -> bool:
-        return not pair.is_whole or bool(self.evidence.differences or self.evidence.doubts)
+        return not pair.is_whole or self.is_unsteady or bool(self.evidence.differences or self.evidence.doubts)
 
     # Steps
 
@@ -191,12 +214,32 @@ class Proof:
             self.measured(side, raised=len(told["raised"]), peak_bytes=told["peak_bytes"])
         doubts.doubt_opaque(self.evidence, self.eager)
         exact = {"exact": self.opened["exact"]}
-        self.take_differences(self.compare(pair, ("eager", "before/eager", "after/eager", exact)))
-        if self.evidence.differences and pair.again("before", self.cache):
-            unstable = self.compare(pair, ("eager", "before/eager", "again/eager", exact))
-            doubts.doubt_unstable(self.evidence, unstable[0].differences)
+        compared = self.compare(pair, ("eager", "before/eager", "after/eager", exact))
+        self.take_differences(compared)
+        doubts.doubt_places(self.evidence, [place for one in compared for place in one.uncompared])
+        own = ("eager", "before/eager", "again/eager", exact)
+        if not self.evidence.differences and any(told["wrote"] for told in self.eager.values()):
+            own = self.compare_contents(pair)
+        if self.evidence.differences and pair.again(self.cache, eager={}):
+            self.settle(pair, own)
         if not self.is_over(pair):
             (doubts.doubt_tests if self.is_pytest else doubts.doubt_raising)(self.evidence, self.eager)
+            doubts.doubt_empty(self.evidence, self.eager)
+
+    def compare_contents(self, pair: Pair) -> Wanted:
+        """What is in the files that were written: both sides write the same ones, so they run in turns."""
+        contents = {"exact": True, "channels": ["contents", "contents_masked"]}
+        if all(pair.one(side, "eager", name="contents") for side in SIDES):
+            self.take_differences(self.compare(pair, ("eager", "before/contents", "after/contents", contents)))
+        return "eager", "before/contents", "again/eager", contents
+
+    def settle(self, pair: Pair, own: Wanted) -> None:
+        """Only what the version before does twice alike tells something. Sets may have been in another order."""
+        unstable = self.compare(pair, own)[0].differences
+        if pair.is_varied and unstable and doubts.is_all_unstable(self.evidence, unstable):
+            self.is_unsteady = True
+        else:
+            doubts.doubt_unstable(self.evidence, unstable)
 
     def count_reads(self, pair: Pair) -> None:
         """Host reads and moves by line; and whether the changed lines ran at all."""
@@ -204,13 +247,31 @@ class Proof:
         for side, told in counted.items():
             syncs, moves = self.placed(Sync, told["syncs"]), self.placed(Sync, told["moves"])
             ran = {self.relative(path): tuple(lines) for path, lines in told["ran"].items()}
-            self.measured(side, syncs=syncs, moves=moves, ran=ran)
+            self.measured(side, syncs=syncs, moves=moves, ran=ran, operations=told["operations"])
+            self.traces[side] = self.traces_of(side, told)
             self.environment["syncs"] = told["how"]
             doubts.doubt_stale(self.evidence, side, [self.relative(path) for path in told["stale"]])
         if counted:
-            doubts.doubt_idle(self.evidence, self.sides)
+            tested = [one.pattern for one in self.declared if one.kind == "tested"]
+            self.evidence.changed = exercise(self.sides, self.traces, tested)
+            doubts.doubt_idle(self.evidence)
         elif pair.is_whole:
             self.evidence.doubt("lines", f"whether the changed lines run is not known: {pair.gaps[-1]}")
+
+    def traces_of(self, side: str, told: dict[str, Any]) -> dict[str, Trace]:
+        """What ran of each file. A wait that was counted is one that was performed."""
+        performed = [(self.relative(path), line, name) for path, line, name in told["performed"]]
+        performed += [(one.file, one.line, one.call) for one in getattr(self.evidence, side).syncs]
+        return {
+            self.relative(path): Trace(
+                frozenset(lines),
+                frozenset(map(tuple, told["steps"].get(path, ()))),
+                None if told["spots"] is None else frozenset(map(tuple, told["spots"].get(path, ()))),
+                frozenset((line, name) for file, line, name in performed if file == self.relative(path)),
+                bool(self.environment.get("is_accelerator")),
+            )
+            for path, lines in told["ran"].items()
+        }
 
     def count_graphs(self, pair: Pair) -> None:
         for side, told in pair.stage("graphs").items():
@@ -220,6 +281,7 @@ class Proof:
                 breaks=self.placed(Break, told["breaks"]),
                 fullgraph=told["fullgraph"],
                 fullgraph_reason=told["fullgraph_reason"].replace(f"{self.sides.root.resolve()}/", ""),
+                compiles_itself=told.get("compiles_itself"),
             )
             if told.get("compiles_itself"):
                 self.compiles_itself = True
@@ -231,7 +293,7 @@ class Proof:
         for told in pair.stage("warm_up").values():
             if told["fallback"]:
                 self.evidence.notices.append(f"inductor does not work here, aot_eager instead: {told['fallback']}")
-        cold = {} if self.settings.untimed or not pair.is_whole else pair.cold_starts(**random)
+        cold = {} if self.evidence.is_untimed or not pair.is_whole else pair.cold_starts(**random)
         for side, seconds in cold.items():
             self.measured(side, cold_s=tuple(seconds))
         if cold and len(cold["before"]) == COLD_STARTS:
@@ -239,7 +301,7 @@ class Proof:
         for side, told in (compiled := pair.stage("compiled", **random)).items():
             self.note_failures(side, told)
         if compiled:
-            self.judge_compiled(pair)
+            self.judge_compiled(pair, random)
 
     def note_failures(self, side: str, compiled: dict[str, Any]) -> None:
         """Cases that raise compiled and do not raise otherwise."""
@@ -247,7 +309,7 @@ class Proof:
             if case not in self.eager[side]["raised"]:
                 self.evidence.compile_failures.setdefault(side, f"{side}, {case}: {text.strip().splitlines()[0]}")
 
-    def judge_compiled(self, pair: Pair) -> None:
+    def judge_compiled(self, pair: Pair, random: dict[str, Any]) -> None:
         """What compiling changes without the rewrite, too, is told but no difference."""
         failed = self.evidence.compile_failures
         if len(failed) == 2:
@@ -258,6 +320,8 @@ class Proof:
         ]
         if not failed:
             wanted.append(("compiled", "before/compiled", "after/compiled", close))
+        elif "before" in failed:
+            wanted.append(("hushed", "after/eager", "after/compiled", close))
         inputs: Wanted = ("after", "after/eager", "after/compiled", {"exact": True, "channels": ["inputs"]})
         drifted, *found = self.compare(pair, inputs, *wanted)
         doubts.doubt_inputs(self.evidence, drifted.differences)
@@ -265,21 +329,25 @@ class Proof:
         if "before" in by_name and (inborn := by_name.pop("before").differences):
             by_name.pop("after", None)
             self.evidence.notices.append(f"also without the rewrite: {tell_difference(inborn[0])}")
-        return self.take_differences(list(by_name.values()))
+        self.take_differences(list(by_name.values()))
+        compiled = {**random, "compiles_itself": self.compiles_itself}
+        if self.evidence.differences and pair.again(self.cache, warm_up={}, compiled=compiled):
+            return self.settle(pair, ("compiled", "before/compiled", "again/compiled", close))
+        return None
 
     def compare(self, pair: Pair, *wanted: Wanted) -> list[Compared]:
         """Let records be compared, by a process that is started for it and gone before times are taken."""
         tolerance = {"rtol": self.opened["rtol"], "atol": self.opened["atol"]}
         self.progress("compare", " and ".join(dict.fromkeys(between for between, *_ in wanted)))
         if self.comparer is None:
-            comparer = Comparer(self.python, self.sides.root, pair.scratch, self.declared, self.settings.signed_zero)
+            comparer = Comparer(self.python, pair, self.declared, self.settings.signed_zero)
             self.comparer = self.comparing.enter_context(comparer)
         requests = [self.comparer.pair_of(*names, **{**tolerance, **given}) for *names, given in wanted]
         return self.comparer.compare(requests, self.deadline.left)
 
     def measure_speed(self, pair: Pair) -> None:
         self.comparing.close()
-        if self.settings.untimed or self.environment.get("is_untimed"):
+        if self.evidence.is_untimed or self.environment.get("is_untimed"):
             return
         stopwatch = self.stopwatch()
         is_plain = self.is_pytest or not self.is_compiled or self.evidence.compile_failures

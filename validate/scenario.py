@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from validate.capture_session import read_index
@@ -13,9 +14,12 @@ CAPTURES = Path(".fullgraph") / "captures"
 TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
 
 
-def read_scenario(text: str, root: Path) -> Scenario:
-    """`scenarios/step.py`, `package.module:function` or `tests/test_step.py::test_loss`."""
-    imports = tuple(str(folder) for folder in (root / "src", root) if folder.is_dir())
+def read_scenario(text: str, root: Path, folders: Iterable[Path] = ()) -> Scenario:
+    """`scenarios/step.py`, `package.module:function` or `tests/test_step.py::test_loss`.
+
+    `folders` are those that the project imports its modules from, where that is known.
+    """
+    imports = tuple(dict.fromkeys(str(path) for path in (*folders, root / "src", root) if path.is_dir()))
     file, _, rest = text.partition("::")
     if rest or TEST_FILE.fullmatch(Path(text).name):
         path = existing(file)

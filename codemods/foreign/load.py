@@ -16,6 +16,7 @@ from codemods.codemod import Codemod
 from codemods.foreign.blame import in_one_line
 from codemods.foreign.queries import held_back, queries_in
 from codemods.model import FullgraphError
+from codemods.plain_file import read_plain
 
 BOWLER = ("bowler", "fissix")
 
@@ -42,7 +43,7 @@ def load_codemods(path: Path) -> list[type[Codemod]]:
 
 def read(path: Path) -> tuple[ast.Module, CodeType]:
     try:
-        raw = path.read_bytes()
+        raw = read_plain(path)
         tree = ast.parse(raw, str(path))
         return tree, compile(raw, str(path), "exec", dont_inherit=True)
     except FileNotFoundError:

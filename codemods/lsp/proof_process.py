@@ -50,13 +50,14 @@ def end_with_the_server() -> None:
 def run(task: ProofTask, answers: TextIO) -> Verdict:
     from platformdirs import user_cache_path
 
+    from codemods.source_roots import import_folders
     from validate.prove import prove
     from validate.scenario import read_scenario
 
     def progress(stage: str, detail: str) -> None:
         tell(answers, stage=stage, detail=detail)
 
-    scenario = read_scenario(task.scenario, task.sides.root)
+    scenario = read_scenario(task.scenario, task.sides.root, import_folders(task.sides.root))
     cache = user_cache_path("fullgraph") / "inductor"
     return prove(scenario, task.sides, task.settings, declared=task.declared, progress=progress, cache=cache)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from codemods.codemod import Codemod, suggest
+from codemods.codemod import Codemod, check_torch, suggest
 from codemods.model import FullgraphError
 from codemods.ui.config import Config, as_text, choose_codemods
 
@@ -21,6 +21,9 @@ class ClientSettings:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    torch: str = ""
+    """The torch that code is written for, as `--torch`."""
+
     python: str = ""
     """The interpreter that proofs run under; empty: the one that `fullgraph prove` would take."""
 
@@ -29,7 +32,8 @@ class ClientSettings:
     mode: str = ""
 
     def codemods(self, config: Config) -> list[Codemod]:
-        return choose_codemods(config, select=self.select, ignore=self.ignore, options=self.options)
+        torch = check_torch("settings: torch", self.torch)
+        return choose_codemods(config, select=self.select, ignore=self.ignore, options=self.options, torch=torch)
 
 
 OF_THE_CLIENT = {"path", "trace"}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from pathlib import Path
 
+from codemods.model import Purpose
+
 FOLDER = Path(__file__).parent
-NAMED = re.compile(rb"(?m)^# payload: (\w+\.py)$")
 
 
 def payload(name: str) -> str:
@@ -14,11 +15,7 @@ def payload(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def body_of(name: str) -> str:
-    """What is written of a file that goes into another one: all below its import of torch."""
-    return payload(name).partition("\nimport torch\n")[2].strip()
-
-
-def filled_in(raw: bytes) -> bytes:
-    """A text with files of this folder in the place of lines that name them, as those of fixtures do."""
-    return NAMED.sub(lambda named: body_of(named[1].decode()).encode(), raw)
+def tested(name: str) -> Purpose:
+    """What a proof is told of a file: its functions have tests of their own, that run all of them."""
+    tops = [node.name for node in ast.parse(payload(name)).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    return Purpose("tested", rf"(?:{'|'.join(dict.fromkeys(tops))})(?:\..*)?", "its own tests run it")

@@ -18,6 +18,7 @@ from codemods.rewrite.as_json import dump_finding, load_finding
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.suppress import Suppression
 from codemods.rewrite.walk import Entry
+from codemods.source_roots import BUILD_FILES
 
 SCHEMA = """
 create table if not exists files (path blob primary key, stamp text, digest text);
@@ -166,7 +167,7 @@ def cache_folder() -> Path:
 
 
 def describe(codemod: Codemod) -> str:
-    told = f"{codemod.options} {codemod.symbols} {codemod.tests} {codemod.sites}"
+    told = f"{codemod.options} {codemod.symbols} {codemod.tests} {codemod.sites} {codemod.is_asked}"
     return f"{codemod.name} {type(codemod).__module__} {told}"
 
 
@@ -198,9 +199,11 @@ def code_of(kind: type[Codemod]) -> Iterable[Path]:
 
 
 def requirements(root: Path) -> list[str]:
-    """The files that say what a project depends on, which codemods may ask about."""
-    files = [root / "pyproject.toml", root / "setup.cfg", *sorted(root.glob("requirements*.txt"))]
-    return [f"{file} {file.stat().st_mtime_ns}" for file in files if file.is_file()]
+    """The files that say what a project depends on and what its modules are called."""
+    from codemods.syntax.torch_version import ENVIRONMENTS, read_files
+
+    files = dict.fromkeys([*(root / name for name in (*BUILD_FILES, *ENVIRONMENTS)), *read_files(root)])
+    return [f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()]
 
 
 def stamp_text(entry: Entry) -> str:
@@ -225,7 +228,7 @@ def digest_of(*texts: str) -> str:
 
 
 def dump_result(result: FileResult) -> str:
-    if not (result.findings or result.suppressed or result.unused or result.error):
+    if not (result.findings or result.suppressed or result.unused or result.error or result.unfollowed):
         return ""
     return json.dumps(
         {
@@ -233,6 +236,7 @@ def dump_result(result: FileResult) -> str:
             "suppressed": result.suppressed,
             "unused": [(item.line, item.name) for item in result.unused],
             "error": result.error,
+            "unfollowed": result.unfollowed,
         }
     )
 
@@ -248,4 +252,5 @@ def load_result(path: str, text: str, is_local: bool) -> FileResult:
         tuple(Suppression(line, name) for line, name in held["unused"]),
         held["error"],
         is_local,
+        tuple(held["unfollowed"]),
     )

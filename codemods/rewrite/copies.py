@@ -16,15 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codemods.model import FullgraphError
-from codemods.rewrite.atomic import replace_file
-from codemods.rewrite.journal import FOLDER
+from codemods.rewrite.atomic import replace_at
+from codemods.rewrite.folder import BarredError, Folder
+from codemods.rewrite.inside import place_of
 from codemods.rewrite.lock import locked
 from codemods.rewrite.units import Unit, companions
 from codemods.rewrite.walk import COPIES as MARK
-from codemods.rewrite.walk import INSTALLED
+from codemods.rewrite.walk import FOLDER, INSTALLED
 
 FORMAT = "fullgraph copies"
 WAIT_S = 60
+INCOMING = "incoming"
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 """What stands at the root of an environment."""
 
@@ -41,11 +43,12 @@ class Copies:
 
     def _origins(self) -> dict[str, str]:
         try:
-            held = json.loads((self.folder / MARK).read_bytes())
+            with Folder.at(self.folder) as folder:
+                held = json.loads(folder.read(MARK))
             return {one["path"]: one["from"] for one in held["copies"]}
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (BarredError, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise FullgraphError(f"{self.folder / MARK}: damaged ({error!r}); name a new folder") from error
 
     def refuse(self, homes: Iterable[Path]) -> str:
@@ -57,7 +60,7 @@ class Copies:
             return ""
         if not folder.is_dir():
             return "a file; name a folder"
-        if os.listdir(folder) and not (folder / MARK).is_file():
+        if os.listdir(folder) and not is_plain(folder / MARK):
             return "there already, and fullgraph has made no copies in it; name a new folder"
         return ""
 
@@ -80,21 +83,30 @@ class Copies:
         """Under its own name only when it is complete. The mark comes first: it is what makes the folder ours."""
         origins = self._origins()
         self._write_mark(origins)
-        incoming = self.folder / FOLDER / "incoming"
-        shutil.rmtree(incoming, ignore_errors=True)
-        for path in (unit.path, *companions(unit)):
-            target = self.folder / path
-            if not os.path.lexists(target):
-                copy(unit.home / path, incoming / path)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                os.rename(incoming / path, target)
-        shutil.rmtree(incoming, ignore_errors=True)
+        with Folder.at(self.folder).descend([FOLDER]) as journal:
+            for path in (unit.path, *companions(unit)):
+                if not os.path.lexists(self.folder / path):
+                    journal.remove_tree(INCOMING)
+                    with journal.inner(INCOMING, make=True) as incoming:
+                        self._bring(unit.home / path, path, incoming)
+            journal.remove_tree(INCOMING)
         self._write_mark({**origins, unit.path: str(unit.place)})
+
+    def _bring(self, source: Path, path: str, incoming: Folder) -> None:
+        name = path.rpartition("/")[2]
+        copy(source, incoming.path / name)
+        with place_of(self.folder, path, make=True) as (folder, target):
+            incoming.rename(name, target, folder)
+            folder.sync()
 
     def _write_mark(self, origins: Mapping[str, str]) -> None:
         copies = [{"path": path, "from": origins[path]} for path in sorted(origins)]
         held = {"format": FORMAT, "version": 1, "copies": copies}
-        replace_file(self.folder / MARK, json.dumps(held, indent=1).encode() + b"\n")
+        replace_at(self.folder / MARK, json.dumps(held, indent=1).encode() + b"\n")
+
+
+def is_plain(file: Path) -> bool:
+    return file.is_file() and not file.is_symlink()
 
 
 def is_in_environment(folder: Path) -> bool:

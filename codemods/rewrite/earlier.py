@@ -11,6 +11,9 @@ from codemods.model import FullgraphError
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.undo import undone_findings
 
+GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager", "--no-optional-locks")
+"""Git, asked without changing its index and without running what the repository's own config names."""
+
 
 @dataclass(frozen=True)
 class Earlier:
@@ -57,7 +60,9 @@ def before_runs(journal: Journal, numbers: tuple[int, ...]) -> Earlier:
 
 
 def at_revision(root: Path, revision: str) -> Earlier:
-    changed = git(root, "diff", "--name-only", "-z", "--no-renames", "--relative", revision, "--").split("\0")
+    changed = git(
+        root, "diff", "--no-ext-diff", "--name-only", "-z", "--no-renames", "--relative", revision, "--"
+    ).split("\0")
     fresh = git(root, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
     files: dict[str, bytes | None] = {}
     others = []
@@ -71,13 +76,13 @@ def at_revision(root: Path, revision: str) -> Earlier:
 
 def shown(root: Path, revision: str, path: str) -> bytes | None:
     """A file's bytes at a revision; None if it was not there."""
-    done = subprocess.run(["git", "-C", root, "show", f"{revision}:./{path}"], capture_output=True, check=False)
+    done = subprocess.run([*GIT, "-C", root, "show", f"{revision}:./{path}"], capture_output=True, check=False)
     return done.stdout if done.returncode == 0 else None
 
 
 def git(root: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, check=False)
+        done = subprocess.run([*GIT, "-C", root, *arguments], capture_output=True, check=False)
     except FileNotFoundError as error:
         raise FullgraphError("git is not installed; --run names a run of `fullgraph log` instead") from error
     if done.returncode:

@@ -1,16 +1,31 @@
-"""One run as the journal tells it: a value, and its JSON."""
+"""One run as the journal tells it: a value, and its bytes.
+
+An entry is a line with the run's seal and then gzipped JSON. The seal is looked at before anything is unpacked.
+"""
 
 from __future__ import annotations
 
+import gzip
 import json
-from dataclasses import dataclass
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from codemods.model import Finding
 from codemods.rewrite.as_json import dump_finding, load_finding
+from codemods.rewrite.inside import parts_of
+from codemods.rewrite.seal import is_sealed, seal_of
 
-VERSION = 1
+HEAD = b"fullgraph run 2 "
 WRITING, DONE, ROLLED_BACK = "writing", "done", "rolled back"
+LARGEST = 1 << 28
+LARGEST_FOREIGN = 1 << 20
+"""How many bytes are unpacked: of a run that was written here, and of any other."""
+
+Digests = Mapping[str, str]
+"""The digest of each file's copy by the file's path; "" is no file there."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +36,27 @@ class Run:
     kind: str
     started: str
     state: str
-    paths: tuple[str, ...]
+    before: Digests = field(default_factory=dict)
+    after: Digests = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     undoes: tuple[str, ...] = ()
     command: int = 0
     """The first run of the command that made this one: what overlaps is written in a run of its own."""
 
-    created: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     """The folders that the run makes, or that it may leave empty; those that are empty in the end are not kept."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(self.after)
+
+    @property
+    def created(self) -> tuple[str, ...]:
+        return tuple(path for path, digest in self.before.items() if not digest)
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        return tuple(path for path, digest in self.after.items() if not digest)
 
     def finding_name(self, index: int) -> str:
         """`3.1` is the first finding of run 3."""
@@ -39,37 +65,77 @@ class Run:
 
 def dump_run(run: Run) -> bytes:
     held = {
-        "version": VERSION,
         "kind": run.kind,
         "started": run.started,
         "state": run.state,
-        "paths": run.paths,
+        "before": dict(run.before),
+        "after": dict(run.after),
         "undoes": run.undoes,
         "command": run.command,
-        "created": run.created,
-        "removed": run.removed,
         "folders": run.folders,
         "findings": [dump_finding(finding) for finding in run.findings],
     }
-    return json.dumps(held, indent=1).encode()
+    return pack(json.dumps(held).encode())
 
 
-def load_run(number: int, data: bytes) -> Run:
-    """The inverse of `dump_run`; what is missing in the entries of older versions is empty."""
-    held = json.loads(data)
+def load_run(number: int, payload: bytes, is_ours: bool) -> Run:
+    """The inverse of `dump_run`. Of a run that was not written here, all but the findings, which nobody needs."""
+    held = json.loads(unpack(payload, LARGEST if is_ours else LARGEST_FOREIGN))
     run = Run(
         number,
-        kind=held["kind"],
-        started=held["started"],
-        state=held["state"],
-        paths=tuple(held["paths"]),
-        findings=tuple(load_finding(finding) for finding in held["findings"]),
-        undoes=tuple(held["undoes"]),
-        command=int(held.get("command", number)),
-        created=tuple(held.get("created", ())),
-        removed=tuple(held.get("removed", ())),
-        folders=tuple(held.get("folders", ())),
+        kind=text(held["kind"]),
+        started=text(held["started"]),
+        state=text(held["state"]),
+        before=digests(held["before"]),
+        after=digests(held["after"]),
+        findings=tuple(map(load_finding, held["findings"])) if is_ours else (),
+        undoes=tuple(map(text, held["undoes"])),
+        command=int(held["command"]),
+        folders=tuple(map(text, held["folders"])),
     )
-    if any(Path(path).is_absolute() or ".." in Path(path).parts for path in (*run.paths, *run.folders)):
-        raise ValueError("a path that leads out of the project")
+    if run.before.keys() != run.after.keys():
+        raise ValueError("a file without a before or an after")
+    for path in (*run.paths, *run.folders):
+        parts_of(path)
     return run
+
+
+def text(held: Any) -> str:
+    if not isinstance(held, str):
+        raise TypeError("not a text")
+    return held
+
+
+def digests(held: Any) -> Digests:
+    found = {text(path): text(digest) for path, digest in held.items()}
+    if not all(
+        digest == "" or (len(digest) == 64 and digest.isalnum() and digest.isascii()) for digest in found.values()
+    ):
+        raise ValueError("not a digest")
+    return found
+
+
+def pack(data: bytes) -> bytes:
+    """Packed, so that whoever searches the project finds its code only once; the same bytes for the same data."""
+    return gzip.compress(data, compresslevel=1, mtime=0)
+
+
+def unpack(packed: bytes, largest: int) -> bytes:
+    """What was packed, unless it is more than so many bytes."""
+    reader = zlib.decompressobj(wbits=31)
+    data = reader.decompress(packed, largest)
+    if not reader.eof:
+        raise ValueError("incomplete, or too much to unpack")
+    return data
+
+
+def close_envelope(secret: bytes, root: Path, number: int, payload: bytes) -> bytes:
+    return HEAD + seal_of(secret, root, number, payload) + b"\n" + payload
+
+
+def open_envelope(secret: bytes, root: Path, number: int, raw: bytes) -> tuple[bytes, bool]:
+    """The payload of an entry, and whether this user wrote it here."""
+    head, _, payload = raw.partition(b"\n")
+    if not head.startswith(HEAD):
+        raise ValueError("not an entry")
+    return payload, is_sealed(secret, root, number, payload, head.removeprefix(HEAD))

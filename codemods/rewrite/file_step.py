@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from codemods.model import SourceError
-from codemods.rewrite.atomic import create_file, is_creatable, is_writable, remove_file, replace_file
+from codemods.rewrite.atomic import create_file, remove_leftover, replace_file
+from codemods.rewrite.folder import BarredError
+from codemods.rewrite.inside import place_of, read_inside, why_not_creatable, why_not_writable
 from codemods.rewrite.merge import merge
 
 
@@ -21,12 +25,12 @@ class FileStep:
     new: bytes | None
 
     @property
-    def file(self) -> Path:
-        return self.root / self.path
-
-    @property
     def back(self) -> FileStep:
         return FileStep(self.root, self.path, self.new, self.old)
+
+    @property
+    def is_there(self) -> bool:
+        return os.path.lexists(self.root / self.path)
 
     @property
     def is_made(self) -> bool:
@@ -35,12 +39,13 @@ class FileStep:
     @property
     def is_possible(self) -> bool:
         """Whether the file is as it should be, or can be taken there from what it was."""
-        return self.is_made or (self._is(self.old) and (self.old is not None or is_creatable(self.root, self.path)))
+        can_come = self.old is not None or not why_not_creatable(self.root, self.path)
+        return self.is_made or (self._is(self.old) and can_come)
 
     def _is(self, data: bytes | None) -> bool:
         try:
-            return not os.path.lexists(self.file) if data is None else self.file.read_bytes() == data
-        except OSError:
+            return not self.is_there if data is None else read_inside(self.root, self.path) == data
+        except (OSError, BarredError):
             return False
 
     def check(self) -> None:
@@ -50,28 +55,36 @@ class FileStep:
             raise SourceError(self.path, f"{reason}; nothing was written")
 
     def _why_no_file(self) -> str:
-        if os.path.lexists(self.file):
+        if self.is_there:
             return "has been created by somebody else meanwhile"
-        return "" if is_creatable(self.root, self.path) else "cannot be created there"
+        reason = why_not_creatable(self.root, self.path)
+        return f"cannot be created there: {reason}" if reason else ""
 
     def _why_not_same(self, expected: bytes) -> str:
         try:
-            current = self.file.read_bytes()
+            current = read_inside(self.root, self.path)
+        except BarredError as error:
+            return error.reason
         except OSError as error:
             return str(error.strerror)
-        if current != expected:
-            return "changed on disk meanwhile"
-        if self.file.is_symlink():
-            return "has become a link"
-        return "" if is_writable(self.file) else "not writable"
+        if current is None:
+            return os.strerror(errno.ENOENT)
+        return why_not_writable(self.root, self.path) if current == expected else "changed on disk meanwhile"
 
     def make(self) -> None:
-        if self.new is None:
-            remove_file(self.file)
-        elif self.old is None:
-            create_file(self.file, self.new)
-        else:
-            replace_file(self.file, self.new)
+        with place_of(self.root, self.path, make=self.old is None) as (folder, name):
+            if self.new is None:
+                folder.remove(name)
+                folder.sync()
+            elif self.old is None:
+                create_file(folder, name, self.new)
+            else:
+                replace_file(folder, name, self.new)
+
+    def clear(self) -> None:
+        """Remove what a process that died has left beside the file."""
+        with suppress(FileNotFoundError, BarredError), place_of(self.root, self.path) as (folder, name):
+            remove_leftover(folder, name)
 
     def take_out(self) -> list[str]:
         """Take the step back, also where the file has been edited since; the places where that cannot be."""
@@ -85,10 +98,13 @@ class FileStep:
     def _merge_out(self) -> list[str]:
         """What has been edited is merged; a file that is gone stays gone."""
         try:
-            current = self.file.read_bytes()
-        except OSError:
-            return [self.path] if os.path.lexists(self.file) or self.new is None else []
+            current = read_inside(self.root, self.path)
+        except (OSError, BarredError):
+            current = None
+        if current is None:
+            return [self.path] if self.is_there or self.new is None else []
         merged, conflicts = merge(self.path, self.new, current, self.old)
         if merged is not None and not conflicts and merged != current:
-            replace_file(self.file, merged)
+            with place_of(self.root, self.path) as (folder, name):
+                replace_file(folder, name, merged)
         return list(map(str, conflicts))

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from codemods.codemod import Codemod
 from codemods.foreign.blame import blamed_on
-from codemods.model import Finding, SourceError, Span
+from codemods.model import Finding, Safety, SourceError, Span
 from codemods.module import Module
 from codemods.parse import parse_text
-from codemods.project import Project
+from codemods.project import Project, is_test
 from codemods.rewrite.glance import BIG, glance
 from codemods.rewrite.near import reaching
 from codemods.rewrite.suppress import Suppression, may_suppress, silence
 from codemods.source import decode
+from codemods.syntax.compiled import compiled_code, may_compile
+
+if TYPE_CHECKING:
+    from codemods.syntax.torch_version import Torch
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,9 @@ class FileResult:
     error: str = ""
     is_local: bool = True
     """Whether the answer depends on this file alone."""
+
+    unfollowed: tuple[str, ...] = ()
+    """What the file compiles that codemods looked for and could not follow, each as `place: what`."""
 
 
 def find(
@@ -47,13 +56,14 @@ def find(
     """
     try:
         raw = project.read(path) if raw is None else raw
-        interested = [codemod for codemod in codemods if codemod.may_hold(raw)]
-        project.was_asked = False
+        errors: list[str] = []
+        interested = interested_in(path, raw, codemods, errors)
+        project.was_asked = bool(interested) and project.is_named_by_imports(path)
         if not may_suppress(raw):
             interested = worth_asking(project, path, interested, raw, expected)
-            if not interested:
+            if not interested and not is_followed(path, raw, codemods):
                 check_text(path, raw)
-                return FileResult(path, is_local=not project.was_asked)
+                return FileResult(path, error="; ".join(errors), is_local=not project.was_asked)
         asked_at_a_glance = project.was_asked
         module = project.module(path, raw)
         interested = reaching(interested, module, near) if near is not None else interested
@@ -61,15 +71,52 @@ def find(
         return FileResult(path, error=error.reason)
     project.was_asked = asked_at_a_glance
     findings: list[Finding] = []
-    errors: list[str] = []
     for codemod in interested:
         try:
-            findings += ask(codemod, module, project)
+            findings.extend(ask(codemod, module, project))
         except SourceError as error:
             errors.append(error.reason if error.path == path else str(error))
+    unfollowed = by_place(not_followed(module, project, codemods)) if is_followed(path, raw, codemods) else ()
     kept, suppressed, unused = silence(module, findings, codemods)
-    said = "; ".join(errors)
-    return FileResult(path, tuple(with_keys(module, kept)), suppressed, unused, said, not project.was_asked)
+    keyed, said = tuple(with_keys(module, kept)), "; ".join(errors)
+    return FileResult(path, keyed, suppressed, unused, said, not project.was_asked, unfollowed)
+
+
+def is_followed(path: str, raw: bytes, codemods: Sequence[Codemod]) -> bool:
+    """Whether codemods would follow what a file compiles. Where a run was observed, that says it all."""
+    return any(map(follows, codemods)) and not is_test(path) and may_compile(path, raw)
+
+
+def follows(codemod: Codemod) -> bool:
+    reads = codemod.repairs_breaks and codemod.sites is None
+    return reads or type(codemod).unfollowed is not Codemod.unfollowed
+
+
+def not_followed(module: Module, project: Project, codemods: Sequence[Codemod]) -> Iterator[str]:
+    """What the module compiles that could not be followed; what fails is told by the codemods' own findings."""
+    with suppress(Exception):
+        for codemod in codemods:
+            yield from codemod.unfollowed(module, project)
+        if any(codemod.repairs_breaks and codemod.sites is None for codemod in codemods):
+            unseen = [region for region in compiled_code(project).unseen if region.path == module.path]
+            yield from (f"{region}: what it is cannot be told by names" for region in unseen)
+
+
+def by_place(lines: Iterable[str]) -> tuple[str, ...]:
+    """The first that is said of each place."""
+    return tuple({line.partition(": ")[0]: line for line in reversed([*lines])}.values())[::-1]
+
+
+def interested_in(path: str, raw: bytes, codemods: Sequence[Codemod], errors: list[str]) -> list[Codemod]:
+    """The codemods that could find something in these bytes. One that fails is named among the errors."""
+    kept = []
+    for codemod in codemods:
+        try:
+            with blamed_on(codemod.name, path, getattr(codemod, "origin", None)):
+                kept += [codemod] if codemod.may_hold(raw) else []
+        except SourceError as error:
+            errors.append(error.reason)
+    return kept
 
 
 def check_text(path: str, raw: bytes) -> None:
@@ -94,7 +141,7 @@ def worth_asking(
     try:
         part = decode(path, glance(raw, (hit for found in hits.values() for hit in found or ())))
         module = Module(part, project.module_name(path), parse_text(part.parsed)) if glancing else None
-    except (SyntaxError, SourceError, RecursionError, MemoryError):  # asking about the whole file tells why
+    except Exception:  # asking about the whole file tells why
         return interested
     return [
         codemod
@@ -104,15 +151,30 @@ def worth_asking(
 
 
 def finds_any(codemod: Codemod, module: Module, project: Project) -> bool:
-    """Whether there is a first finding: the others are asked for with the whole file."""
-    with blamed_on(codemod.name, module.path, getattr(codemod, "origin", None)):
+    """Whether there is a first finding: the others are asked for with the whole file, which also tells of a failure."""
+    try:
         return any(True for _ in codemod.find(module, project))
+    except (Exception, SystemExit):
+        return True
 
 
-def ask(codemod: Codemod, module: Module, project: Project) -> list[Finding]:
+def ask(codemod: Codemod, module: Module, project: Project) -> Iterator[Finding]:
     """One codemod's findings in one module; a bug in a codemod is an error of that file, never the end of the run."""
     with blamed_on(codemod.name, module.path, getattr(codemod, "origin", None)):
-        return list(codemod.find(module, project))
+        for finding in codemod.find(module, project):
+            yield settle_torch(finding, project.torch, codemod.options.torch)
+
+
+def settle_torch(finding: Finding, torch: Callable[[str], Torch | None], given: str) -> Finding:
+    """Unsafe where the project's torch may lack what the new text uses, left alone where the user says that it does."""
+    since, known = finding.since, torch(given) if finding.since and finding.edits else None
+    finding = replace(finding, since=None)
+    if since is None or known is None or known.is_at_least(since.version):
+        return finding
+    said = known.lacks(since.name, since.version)
+    if known.is_given:
+        return replace(finding, edits=(), caveat="", left_alone=said)
+    return replace(finding, safety=Safety.UNSAFE, caveat="; ".join(filter(None, (said, finding.caveat))))
 
 
 def with_keys(module: Module, findings: Iterable[Finding]) -> list[Finding]:

@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-TOKEN = re.compile(r"(?:^|(?<=/))\*\*/|/\*\*$|\*+|\?|\[(?:!|\^)?\]?(?:\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
+from codemods.plain_file import read_plain_text
+
+T = TypeVar("T")
+TOKEN = re.compile(r"\*+|\[(?:!|\^)?\]?(?:\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +56,9 @@ def is_work_tree(folder: Path) -> bool:
 def patterns_in(folder: Path) -> Iterator[Pattern]:
     """What `.git/info/exclude` and then `.gitignore` in one folder say. Lines that cannot be read say nothing."""
     for name in (".git/info/exclude", ".gitignore"):
+        file = folder / name
         with suppress(OSError):
-            text = (folder / name).read_text(encoding="utf-8-sig", errors="surrogateescape")
+            text = read_plain_text(file, "utf-8-sig", "surrogateescape")
             for line in text.split("\n"):
                 with suppress(re.error):
                     yield from read_line(os.path.join(folder, ""), line)
@@ -74,17 +79,44 @@ def read_line(base: str, line: str) -> Iterator[Pattern]:
 
 
 def translate(glob: str) -> str:
-    """A glob as a regular expression over a whole path."""
-    return "".join(translate_token(token) for token in TOKEN.findall(glob))
+    """A glob as a regular expression over a whole path.
+
+    What stands between two stars is taken where it first fits, once and for all: that is enough, as it is of a fixed
+    length, and with more tries a glob of many stars would have no end.
+    """
+    runs = split(list(split(TOKEN.findall(glob), "/")), ["**"])
+    first, *others = ("/".join(map(translate_name, run)) for run in runs)
+    if not others:
+        return first
+    *inner, last = others
+    tries = "".join(f"(?>(?:[^/]+/)*?{run}/)" for run in inner if run)
+    return f"{first and first + '/'}{tries}{'(?:.*/)?' + last if last else '.+'}"
+
+
+def translate_name(tokens: list[str]) -> str:
+    """A part of a path without its slashes."""
+    runs = split(["*" if token.startswith("*") else token for token in tokens], "*")
+    first, *others = ("".join(map(translate_token, run)) for run in runs)
+    if not others:
+        return first
+    *inner, last = others
+    tries = "".join(f"(?>[^/]*?{run})" for run in inner if run)
+    return f"{first}{tries}[^/]*{last}"
+
+
+def split(items: list[T], at: T) -> Iterator[list[T]]:
+    run: list[T] = []
+    for item in items:
+        if item == at:
+            yield run
+            run = []
+        else:
+            run.append(item)
+    yield run
 
 
 def translate_token(token: str) -> str:
-    if token == "**/":
-        return "(?:.*/)?"
-    if token == "/**":
-        return "/.+"
-    if token.startswith("*"):
-        return "[^/]*"
+    """One character."""
     if token == "?":
         return "[^/]"
     if len(token) > 1 and token.startswith("["):

@@ -1,39 +1,56 @@
 """What was written, so that it can be taken back: a write-ahead journal under `.fullgraph/` at the project's root.
 
-    .fullgraph/runs/3/entry.json        what run 3 did, and whether it is finished
-    .fullgraph/runs/3/before/pkg/a.py   the bytes of each file as they were
-    .fullgraph/runs/3/after/pkg/a.py    and as the run left them
+    .fullgraph/runs/3/entry           what run 3 did, whether it is finished, and the seal of whoever wrote it
+    .fullgraph/runs/3/5891b5b5...gz   the bytes of its files, before and after, each by its digest
 
-A file that the run created has no bytes before, one that it removed none after; the entry names them. A run is on disk
-in full before the first file of the project is touched. Whatever happens then, each file is old or new (or, if it is
-to be created, absent or complete), and `recover` finishes the run or rolls it back.
+A run is on disk in full before the first file of the project is touched. Whatever happens then, each file is old or new
+(or, if it is to be created, absent or complete), and `recover` finishes the run or rolls it back. A run whose seal is
+not that of this user in this folder came with the project: it is never recovered, and undone only in named files.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
+import hashlib
+import re
+import shlex
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 
 from codemods.model import Change, FullgraphError
-from codemods.rewrite.atomic import (
-    missing_folders,
-    remove_if_empty,
-    remove_leftover,
-    replace_file,
-    sync_folder,
-    sync_tree,
-    write_synced,
+from codemods.rewrite.atomic import remove_if_empty, replace_file
+from codemods.rewrite.entry import (
+    DONE,
+    LARGEST,
+    ROLLED_BACK,
+    WRITING,
+    Digests,
+    Run,
+    close_envelope,
+    dump_run,
+    load_run,
+    open_envelope,
+    pack,
+    unpack,
 )
-from codemods.rewrite.entry import DONE, ROLLED_BACK, WRITING, Run, dump_run, load_run
 from codemods.rewrite.file_step import FileStep
-from codemods.rewrite.lock import locked, told_in_one_line
+from codemods.rewrite.folder import BarredError, Folder
+from codemods.rewrite.inside import missing_folders, place_of
+from codemods.rewrite.lock import is_held, locked, told_in_one_line
+from codemods.rewrite.seal import make_secret, read_secret
+from codemods.rewrite.walk import FOLDER
 
-FOLDER = ".fullgraph"
+RUNS, NEW, ENTRY, OLD_ENTRY = "runs", "new", "entry", "entry.json"
+NUMBER = re.compile("[1-9][0-9]{0,8}")
+MOST_FOREIGN = 100
+DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, zlib.error)
+EARLIER = "written by an earlier fullgraph, whose runs can no longer be taken back"
+FOREIGN = "not written here"
 
 Sign = Callable[[Change, int], Change]
 """From a change and the number of its run to what is written."""
@@ -48,6 +65,15 @@ class Recovery:
     paths: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True)
+class Foreign:
+    """A run that this user has not written in this folder; without a `run`, `problem` says why it cannot be read."""
+
+    number: int
+    run: Run | None = None
+    problem: str = ""
+
+
 class Journal:
     """The journal of one project."""
 
@@ -59,51 +85,85 @@ class Journal:
     # Reading
 
     def runs(self) -> list[Run]:
-        """All finished runs, oldest first. One whose entry is damaged is named and left out."""
-        found = []
-        for number in self._numbers():
-            try:
-                run = self._read(number)
-            except FullgraphError as error:
-                print(f"fullgraph: run {number} is left out: {error}", file=sys.stderr)
-                continue
-            if run and run.state == DONE:
-                found.append(run)
-        return found
+        """All finished runs that were written here, oldest first."""
+        return [run for run in map(self._ours, self._numbers()) if run and run.state == DONE]
+
+    def foreign(self) -> list[Foreign]:
+        """The first of the others: they came with the project, were copied with it, or are damaged."""
+        found = (held for number in self._numbers() if isinstance(held := self._read(number), Foreign))
+        return list(islice(found, MOST_FOREIGN))
 
     def run(self, number: int) -> Run:
-        run = self._read(number)
-        if not run or run.state != DONE:
+        held = self._read(number) if number in self._numbers() else None
+        if isinstance(held, Foreign):
+            raise FullgraphError(f"run {number} was {held.problem or FOREIGN}; {self.way_out(held)}")
+        if held is None or held.state != DONE:
             raise FullgraphError(f"there is no run {number}; `fullgraph log` lists them")
-        return run
+        return held
+
+    def way_out(self, held: Foreign) -> str:
+        if not held.run:
+            return f"{self.folder / RUNS / str(held.number)} can be removed"
+        return f"`fullgraph undo {held.number} --not-written-here FILE` takes it back in each FILE that you name"
+
+    def interrupted(self) -> int:
+        """The run that has begun and not ended, or 0. Nothing is done about it."""
+        newest = next(filter(None, map(self._ours, reversed(self._numbers()))), None)
+        return newest.number if newest and newest.state == WRITING else 0
+
+    def warning(self) -> str:
+        """What whoever only reads says of the journal, in one line; mostly nothing."""
+        try:
+            number = self.interrupted()
+            if number and is_held(self.folder):
+                return f"run {number} is being written at the moment"
+        except (FullgraphError, OSError) as error:
+            return f"the journal is not looked at: {error}"
+        where = "" if self.root == Path.cwd() else f" {shlex.quote(str(self.root))}"
+        return f"run {number} was interrupted; `fullgraph recover{where}` finishes it" if number else ""
 
     def bytes_of(self, run: Run, side: str, path: str) -> bytes | None:
         """A file as it was `before` a run or `after` it; None is no file there."""
-        if path in (run.created if side == "before" else run.removed):
+        digest = (run.before if side == "before" else run.after)[path]
+        if not digest:
             return None
         try:
-            return (self._run_folder(run.number) / side / path).read_bytes()
-        except OSError as error:
-            raise FullgraphError(f"run {run.number} has lost its copy of {path}: {error.strerror}") from error
+            with self._open(RUNS, str(run.number)) as folder:
+                data = unpack(folder.read(copy_name(digest)), LARGEST)
+        except (BarredError, *DAMAGE) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            raise FullgraphError(f"run {run.number} has lost its copy of {path}: {said}") from error
+        if digest_of(data) != digest:
+            raise FullgraphError(f"run {run.number} has lost its copy of {path}: it holds other bytes")
+        return data
+
+    def _open(self, *names: str, make: bool = False) -> Folder:
+        return Folder.at(self.root).descend((FOLDER, *names), make)
 
     def _numbers(self) -> list[int]:
-        runs = self.folder / "runs"
-        return sorted(int(name) for name in os.listdir(runs) if name.isdigit()) if runs.is_dir() else []
-
-    def _run_folder(self, number: int) -> Path:
-        return self.folder / "runs" / str(number)
-
-    def _read(self, number: int) -> Run | None:
-        """One run; None if it was interrupted before anything was touched."""
-        file = self._run_folder(number) / "entry.json"
         try:
-            return load_run(number, file.read_bytes())
+            with self._open(RUNS) as runs:
+                return sorted(int(name) for name in runs.names() if NUMBER.fullmatch(name))
         except FileNotFoundError:
-            return None
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise FullgraphError(
-                f"{file} is damaged ({error!r}); before/ and after/ beside it hold the files"
-            ) from error
+            return []
+
+    def _ours(self, number: int) -> Run | None:
+        held = self._read(number)
+        return held if isinstance(held, Run) else None
+
+    def _read(self, number: int) -> Run | Foreign:
+        """One run. Its seal is looked at before anything of it is read."""
+        try:
+            with self._open(RUNS, str(number)) as folder:
+                if folder.status(OLD_ENTRY) and not folder.status(ENTRY):
+                    return Foreign(number, problem=EARLIER)
+                raw = folder.read(ENTRY, LARGEST)
+            payload, is_ours = open_envelope(read_secret(), self.root, number, raw)
+            run = load_run(number, payload, is_ours)
+        except (BarredError, *DAMAGE) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            return Foreign(number, problem=f"{FOREIGN}, or is damaged ({said})")
+        return run if is_ours else Foreign(number, run)
 
     # Writing
 
@@ -123,7 +183,7 @@ class Journal:
         with locked(self.folder, self.wait_seconds), told_in_one_line("nothing was written"):
             if recovery := self._recover():
                 print(f"fullgraph: run {recovery.run} had been interrupted: {recovery.outcome}", file=sys.stderr)
-            number = max(self._numbers(), default=0) + 1
+            number = self._next_number()
             change = sign(change, number) if sign else change
             steps = [FileStep(self.root, path, change.before[path], after) for path, after in change.after.items()]
             for step in steps:
@@ -134,125 +194,133 @@ class Journal:
                     step.make()
                 return self._close(run, DONE)
             except BaseException:
-                with told_in_one_line(f"run {run.number} is written in part; the next command finishes it"):
-                    self._roll_back(run)
+                with told_in_one_line(f"run {run.number} is written in part; `fullgraph recover` finishes it"):
+                    self._roll_back(run, steps)
                 raise
 
+    def _next_number(self) -> int:
+        """The one after all that were given here, and that nothing else has."""
+        taken = self._numbers()
+        number = max((number for number in taken if self._ours(number)), default=0) + 1
+        while number in taken:
+            number += 1
+        return number
+
     def _begin(self, number: int, change: Change, kind: str, undoes: tuple[str, ...], command: int) -> Run:
-        started = datetime.now().astimezone().isoformat(timespec="seconds")
-        created = tuple(path for path, data in change.before.items() if data is None)
-        removed = tuple(path for path, data in change.after.items() if data is None)
         run = Run(
             number,
             kind,
-            started,
-            WRITING,
-            paths=tuple(change.after),
+            started=datetime.now().astimezone().isoformat(timespec="seconds"),
+            state=WRITING,
+            before=digests_of(change.before, change.after),
+            after=digests_of(change.after, change.after),
             findings=change.applied,
             undoes=undoes,
             command=command or number,
-            created=created,
-            removed=removed,
-            folders=self._folders_of(created, removed),
         )
-        try:
-            self._put_on_disk(run, change)
-        except BaseException:
-            shutil.rmtree(self._run_folder(number), ignore_errors=True)
-            raise
+        run = replace(run, folders=self._folders_of(run))
+        make_secret()
+        with self._open() as journal, journal.inner(RUNS, make=True) as runs:
+            journal.remove_tree(NEW)
+            try:
+                with journal.inner(NEW, make=True) as fresh:
+                    self._put_on_disk(fresh, run, change)
+                journal.rename(NEW, str(number), runs)
+            except BaseException:
+                with suppress(OSError):
+                    journal.remove_tree(NEW)
+                raise
+            runs.sync()
+            journal.sync()
+        with Folder.at(self.root) as root:
+            root.sync()
         return run
 
-    def _folders_of(self, created: tuple[str, ...], removed: tuple[str, ...]) -> tuple[str, ...]:
+    def _folders_of(self, run: Run) -> tuple[str, ...]:
         """The folders that new files need, and those above removed ones that some run has made."""
-        missing = {folder for path in created for folder in missing_folders(self.root / path)}
-        made = {folder for run in self.runs() for folder in run.folders} if removed else set()
-        above = {folder.as_posix() for path in removed for folder in Path(path).parents}
-        return tuple(sorted({folder.relative_to(self.root).as_posix() for folder in missing} | (made & above)))
+        missing = {folder for path in run.created for folder in missing_folders(self.root, path)}
+        made = {folder for other in self.runs() for folder in other.folders} if run.removed else set()
+        above = {str(folder) for path in run.removed for folder in PurePosixPath(path).parents}
+        return tuple(sorted(missing | (made & above)))
 
-    def _put_on_disk(self, run: Run, change: Change) -> None:
-        """The copies first, the entry that makes them count last; every folder on the way is synced too."""
-        folder = self._run_folder(run.number)
-        folder.mkdir(parents=True)
-        for side, files in (("before", change.before), ("after", change.after)):
-            for path, data in files.items():
-                if data is None:
-                    continue
-                copy = folder / side / path
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                write_synced(copy, data, self.root / path)
-        sync_tree(folder)
-        for outer in (folder.parent, self.folder, self.root):
-            sync_folder(outer)
-        self._save(run)
+    def _put_on_disk(self, folder: Folder, run: Run, change: Change) -> None:
+        """The copies and the entry. They count once their folder has the run's number."""
+        both = (*change.before.values(), *change.after.values())
+        held = {digest_of(data): data for data in both if data is not None}
+        for digest, data in held.items():
+            folder.write_new(copy_name(digest), pack(data), None, mode=0o600)
+        folder.write_new(ENTRY, self._sealed(run), None, mode=0o600)
+        folder.sync()
 
     def _close(self, run: Run, state: str) -> Run:
-        for folder in sorted(run.folders, reverse=True):
-            remove_if_empty(self.root / folder)
+        for path in sorted(run.folders, reverse=True):
+            with suppress(OSError, BarredError), place_of(self.root, path) as (folder, name):
+                remove_if_empty(folder, name)
         closed = replace(run, state=state)
-        self._save(closed)
+        with self._open(RUNS, str(run.number)) as folder:
+            replace_file(folder, ENTRY, self._sealed(closed))
         return closed
 
-    def _save(self, run: Run) -> None:
-        replace_file(self._run_folder(run.number) / "entry.json", dump_run(run))
+    def _sealed(self, run: Run) -> bytes:
+        return close_envelope(read_secret(), self.root, run.number, dump_run(run))
 
     # Recovering
 
     def recover(self) -> Recovery | None:
         """Finish or roll back a run that was interrupted, unless its process is still at it."""
-        if not self._numbers() or self._is_settled(self._numbers()[-1]):
+        if not (number := self.interrupted()):
             return None
-        with locked(self.folder, self.wait_seconds), told_in_one_line("an interrupted run is still to be finished"):
+        place = self.folder / RUNS / str(number)
+        way_out = f"settle that and say `fullgraph recover`, or give run {number} up: remove {place}"
+        with locked(self.folder, self.wait_seconds), told_in_one_line(way_out):
             return self._recover()
 
-    def _is_settled(self, number: int) -> bool:
-        try:
-            run = self._read(number)
-        except FullgraphError:
-            return False
-        return run is not None and run.state != WRITING
-
     def _recover(self) -> Recovery | None:
-        number = max(self._numbers(), default=0)
-        if not number or self._is_settled(number):
+        if not (number := self.interrupted()):
             return None
-        try:
-            run = self._read(number)
-        except FullgraphError as error:
-            return self._set_aside(number, error)
-        if run is None:
-            shutil.rmtree(self._run_folder(number))
-            return Recovery(number, "no file had been touched yet, so it was dropped")
-        steps = self._steps(run)
-        if not all(step.is_possible for step in steps):
-            stuck = self._roll_back(run)
-            said = f"; it could not be taken out of {', '.join(stuck)}" if stuck else ""
-            return Recovery(number, f"rolled back, because a file has been edited since{said}", run.paths)
+        run = self._ours(number)
+        assert run, "it was there just now, and we hold the lock"
+        steps, lost = self._steps(run)
         for step in steps:
-            remove_leftover(step.file)
+            step.clear()
+        if lost or not all(step.is_possible for step in steps):
+            stuck = [*self._roll_back(run, steps), *lost]
+            said = f"; it could not be taken out of {', '.join(stuck)}" if stuck else ""
+            why = "some of its copies are lost" if lost else "a file has been edited since"
+            return Recovery(number, f"rolled back, because {why}{said}", run.paths)
+        for step in steps:
             if not step.is_made:
                 step.make()
         self._close(run, DONE)
         return Recovery(number, "finished", run.paths)
 
-    def _set_aside(self, number: int, error: FullgraphError) -> Recovery:
-        """Keep a run that nobody can read where it is in nobody's way."""
-        aside = self._run_folder(number).with_name(f"{number}.damaged")
-        while aside.exists():
-            aside = aside.with_name(f"{aside.name}.")
-        os.rename(self._run_folder(number), aside)
-        return Recovery(number, f"{error}; it was set aside as {aside.name}")
-
-    def _roll_back(self, run: Run) -> list[str]:
+    def _roll_back(self, run: Run, steps: list[FileStep]) -> list[str]:
         """Take the run out of every file, also where it has been edited since; the places where that cannot be."""
-        steps = self._steps(run)
         for step in steps:
-            remove_leftover(step.file)
+            step.clear()
         stuck = [place for step in steps for place in step.take_out()]
         self._close(run, ROLLED_BACK)
         return stuck
 
-    def _steps(self, run: Run) -> list[FileStep]:
-        return [
-            FileStep(self.root, path, self.bytes_of(run, "before", path), self.bytes_of(run, "after", path))
-            for path in run.paths
-        ]
+    def _steps(self, run: Run) -> tuple[list[FileStep], list[str]]:
+        """What the run does to each file, and the files of which that is not known any more."""
+        steps, lost = [], []
+        for path in run.paths:
+            try:
+                sides = (self.bytes_of(run, side, path) for side in ("before", "after"))
+                steps.append(FileStep(self.root, path, *sides))
+            except FullgraphError:
+                lost.append(path)
+        return steps, lost
+
+
+def digest_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def copy_name(digest: str) -> str:
+    return f"{digest}.gz"
+
+
+def digests_of(files: Mapping[str, bytes | None], paths: Iterable[str]) -> Digests:
+    return {path: "" if (data := files[path]) is None else digest_of(data) for path in paths}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.model import Change, FullgraphError
 from codemods.rewrite.entry import Run
+from codemods.rewrite.folder import BarredError
+from codemods.rewrite.inside import read_inside
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.merge import Conflict, merge
 from codemods.rewrite.needed import importers
 from codemods.source import decode
 
+LONGEST = 20
 Step = tuple[str, bytes | None, bytes | None]
 """A file, what stood there, and what should stand there instead; None is no file."""
 
@@ -51,7 +55,7 @@ def taken_back(runs: Sequence[Run]) -> dict[int, set[int]]:
 def split_name(name: str) -> tuple[int, int | None]:
     """`3` is run 3; `3.1` is its finding with index 0."""
     number, _, index = name.partition(".")
-    if not number.isdecimal() or (index and not index.isdecimal()):
+    if not number.isdecimal() or (index and not index.isdecimal()) or len(name) > LONGEST:
         raise FullgraphError(f"{name!r} names no run (3) and no finding of a run (3.1); `fullgraph log` lists them")
     return int(number), int(index) - 1 if index else None
 
@@ -70,10 +74,31 @@ def undo(journal: Journal, names: Sequence[str], *, markers: bool = False) -> Ru
 def undo_what_can_be(journal: Journal, names: Sequence[str], markers: bool) -> tuple[Run, list[Conflict]]:
     """The undo, and with `markers` the places where it could not be made."""
     names = list(dict.fromkeys(exact for name in names for exact in exact_names(journal, name)))
+    return step_back(journal, names, steps_back(journal, names), markers)
+
+
+def undo_foreign(journal: Journal, name: str, paths: Sequence[str], markers: bool) -> tuple[Run, list[Conflict]]:
+    """Take a run that was not written here out of the files that are named, and of no other."""
+    number, index = split_name(name)
+    held = next((one for one in journal.foreign() if one.number == number), None)
+    if not held or index is not None:
+        raise FullgraphError(f"{name} is no run that was not written here; `fullgraph log` lists them")
+    if not (run := held.run):
+        raise FullgraphError(f"run {number} was {held.problem}; nothing was changed")
+    if others := [path for path in paths if path not in run.paths]:
+        raise FullgraphError(f"run {number} has not written {', '.join(map(repr, others))}; nothing was changed")
+    steps = ((path, journal.bytes_of(run, "after", path), journal.bytes_of(run, "before", path)) for path in paths)
+    return step_back(journal, [name], steps, markers)
+
+
+def step_back(
+    journal: Journal, names: Sequence[str], steps: Iterable[Step], markers: bool
+) -> tuple[Run, list[Conflict]]:
+    """Make the steps in the files as they are now, as a run of its own."""
     current: dict[str, bytes | None] = {}
     result: dict[str, bytes | None] = {}
     conflicts: list[Conflict] = []
-    for path, base, wanted in steps_back(journal, names):
+    for path, base, wanted in steps:
         current.setdefault(path, read(journal, path, base is None or wanted is None))
         result[path], found = merge(path, base, result.get(path, current[path]), wanted)
         conflicts += found
@@ -108,13 +133,15 @@ def exact_names(journal: Journal, name: str) -> list[str]:
 
 
 def read(journal: Journal, path: str, may_be_absent: bool = False) -> bytes | None:
-    file = journal.root / path
-    if may_be_absent and not os.path.lexists(file):
-        return None
     try:
-        return file.read_bytes()
+        data = read_inside(journal.root, path)
+    except BarredError as error:
+        raise FullgraphError(f"{error}; nothing was changed") from error
     except OSError as error:
         raise FullgraphError(f"{path}: {error.strerror}; nothing was changed") from error
+    if data is None and not may_be_absent:
+        raise FullgraphError(f"{path}: {os.strerror(errno.ENOENT)}; nothing was changed")
+    return data
 
 
 def steps_back(journal: Journal, names: Sequence[str]) -> Iterator[Step]:
@@ -126,7 +153,7 @@ def steps_back(journal: Journal, names: Sequence[str]) -> Iterator[Step]:
     runs = journal.runs()
     for name in names:
         check_name(name, journal, runs)
-    future = Run(runs[-1].number + 1, "undo", "", "", (), (), tuple(names))
+    future = Run(runs[-1].number + 1, "undo", "", "", undoes=tuple(names))
     now, then = taken_back(runs), taken_back([*runs, future])
     exact = {path: (left, found) for path, left, found in as_before_undo(journal, names, then)}
     yield from ((path, left, found) for path, (left, found) in exact.items())
@@ -155,14 +182,18 @@ def check_name(name: str, journal: Journal, runs: Sequence[Run]) -> None:
 def as_before_undo(journal: Journal, names: Sequence[str], then: dict[int, set[int]]) -> Iterator[Step]:
     """For the undo of one undo: the files that are still as it left them, and the very bytes that it found.
 
-    Only if what stands `then` is what stood when it came: another undo may have taken the same back.
+    Only if what stands `then` is what stood when it came: another undo may have taken the same back. What an undo took
+    out of a run that was not written here is known from its own copies alone.
     """
     run = journal.run(split_name(names[0])[0])
     earlier = taken_back([other for other in journal.runs() if other.number < run.number])
+    known = {other.number for other in journal.runs()}
+    is_foreign = any(split_name(name)[0] not in known for name in run.undoes)
     if run.kind == "undo" and len(names) == 1 and then == earlier:
         for path in run.paths:
             left = journal.bytes_of(run, "after", path)
-            if read(journal, path, may_be_absent=path in (*run.created, *run.removed)) == left:
+            may_be_absent = path in (*run.created, *run.removed)
+            if is_foreign or read(journal, path, may_be_absent) == left:
                 yield path, left, journal.bytes_of(run, "before", path)
 
 

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 from codemods.model import FullgraphError
-from codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, work_tree_above
+from codemods.project import is_test
+from codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, read_line, work_tree_above
 
-MARKERS = ("pyproject.toml", ".fullgraph", "setup.py", "setup.cfg", ".git", ".hg")
+FOLDER = ".fullgraph"
+"""What fullgraph keeps in a project, at its root."""
+
+MARKERS = ("pyproject.toml", FOLDER, "setup.py", "setup.cfg", ".git", ".hg")
 INSTALLED = ("site-packages", "dist-packages")
 COPIES = "fullgraph-copies.json"
 """Marks a folder that holds copies of installed packages: no part of the project around it."""
 
 SUFFIXES = (".py", ".ipynb")
 NEVER = {
-    *(".git", ".hg", ".svn", ".fullgraph", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__"),
+    *(".git", ".hg", ".svn", FOLDER, ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__"),
     *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".ipynb_checkpoints", ".eggs", *INSTALLED),
 }
 
+DEEPEST = 200
 OUTPUT = {"build", "dist"}
 """What builds leave at a project's root; deeper down these are names like any other."""
 
@@ -48,6 +55,9 @@ class Tree:
     named: set[str] = field(default_factory=set)
     """The targets that the user gave as files; no exclusion takes them away."""
 
+    tests: set[str] = field(default_factory=set)
+    """The targets that are tests although the user asked about no test."""
+
     errors: list[tuple[str, str]] = field(default_factory=list)
     """What is wrong with the paths that the user asked about, each with the reason."""
 
@@ -68,6 +78,12 @@ class Tree:
             if path.endswith(SUFFIXES) and (self.root / path).is_file():
                 add_file(self, path, self.root / path)
         self.targets &= self.entries.keys()
+
+    def leave_out_tests(self) -> int:
+        """Look at no test that the user did not ask about as one; how many these are."""
+        left = self.tests & self.targets - self.named
+        self.targets -= left
+        return len(left)
 
     def leave_out(self, globs: Sequence[str]) -> None:
         self.targets -= set(matching(self.targets - self.named, globs))
@@ -106,6 +122,18 @@ def without_links(path: Path) -> Path:
     return Path(os.path.realpath(path)) if path.is_dir() else Path(os.path.realpath(path.parent), path.name)
 
 
+def leads_out(path: Path) -> bool:
+    """Whether a link of a project, on the way to a path, leads out of that project. A clone can bring such links."""
+    whole = Path(os.path.join(Path.cwd(), path))
+    for part in (whole, *whole.parents):
+        if part.is_symlink():
+            home = find_root(part.parent)
+            is_marked = any(os.path.lexists(home / marker) for marker in MARKERS)
+            if is_marked and not Path(os.path.realpath(part)).is_relative_to(os.path.realpath(home)):
+                return True
+    return False
+
+
 def refuse(path: Path) -> str:
     """Why a path that the user gave cannot be looked at, or nothing."""
     try:
@@ -114,6 +142,8 @@ def refuse(path: Path) -> str:
         return "a broken link" if os.path.islink(path) else "no such file or folder"
     except OSError as error:
         return f"not readable: {error.strerror}"
+    if leads_out(path):
+        return f"a link that leads out of the project; {os.path.realpath(path)} is what it stands for"
     if stat.S_ISDIR(mode):
         return ""
     if not stat.S_ISREG(mode):
@@ -157,6 +187,9 @@ def walk(tree: Tree, folder: Path) -> None:
 
 def _walk(tree: Tree, folder: str, relative: str, ignores: list[Pattern]) -> None:
     tree.folders.add(relative)
+    if relative.count("/") > DEEPEST:
+        tree.wrong[relative] = f"more than {DEEPEST} folders deep; left alone"
+        return
     try:
         with os.scandir(folder) as scan:
             children = sorted(scan, key=lambda child: child.name)
@@ -207,7 +240,9 @@ def add_targets(tree: Tree, path: Path) -> None:
         below = "" if relative == "." else relative + "/"
         if below not in tree.folders:
             walk(tree, path)
-        tree.targets |= {name for name in tree.entries if name.startswith(below)}
+        found = {name for name in tree.entries if name.startswith(below)}
+        tree.targets |= found
+        tree.tests = tree.tests - found if is_test(f"{below}_") else tree.tests | set(filter(is_test, found))
         asked = [name for name in tree.wrong if name.startswith(below)]
     else:
         add_named(tree, relative, path)
@@ -229,13 +264,21 @@ def add_named(tree: Tree, relative: str, path: Path) -> None:
 
 def matching(paths: Iterable[str], globs: Sequence[str]) -> Iterator[str]:
     """The paths that a list of globs names, as `.gitignore` would read them."""
-    if not globs:
-        return iter(())
-    from pathspec import GitIgnoreSpec
+    patterns = [pattern for glob in globs for pattern in read_glob(glob)]
+    return (path for path in paths if patterns and is_named(path, patterns))
 
+
+def read_glob(glob: str) -> list[Pattern]:
     try:
-        spec = GitIgnoreSpec.from_lines(globs)
-    except ValueError as error:
-        raise FullgraphError(f"--exclude: {error}") from error
-    matched: Iterator[str] = spec.match_files(paths)
-    return matched
+        found = list(read_line("", glob))
+    except re.error as error:
+        raise FullgraphError(f"--exclude: {glob!r} is no pattern: {error}") from error
+    if not found and glob.startswith("!"):
+        raise FullgraphError(f"--exclude: {glob!r} is no pattern")
+    return found
+
+
+def is_named(path: str, patterns: list[Pattern]) -> bool:
+    """The file itself or a folder that it is in."""
+    folders = accumulate(path.split("/")[:-1], "{}/{}".format)
+    return any(is_ignored(folder, True, patterns) for folder in folders) or is_ignored(path, False, patterns)

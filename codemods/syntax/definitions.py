@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 
 from codemods.model import SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.scopes import DEFINITIONS, Binding, position
-from codemods.syntax.assignments import FUNCTIONS, Setting, attribute_settings
+from codemods.syntax.assignments import FUNCTIONS, Setting, attribute_settings, own_nodes
 from codemods.syntax.loops import element_of
-from codemods.syntax.places import Definition, Place, item_of, only_class, only_function
+from codemods.syntax.places import Definition, Place, item_of, only_class, only_function, part_of
 
 SAME_INSTANCE = {"to", "cuda", "cpu", "eval", "train", "float", "half", "bfloat16", "double", "requires_grad_"}
 DEEP = 12
@@ -127,7 +128,23 @@ class Definitions:
             return self._attribute(module, node, depth)
         if isinstance(node, ast.Subscript):
             return item_of(self.kind(module, node.value, depth + 1))
+        if isinstance(node, (ast.IfExp, ast.BoolOp)):
+            sides = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
+            return self._one((self.kind(module, side, depth + 1) for side in sides), depth)
         return None
+
+    def _part(self, module: Module, node: ast.expr, path: tuple[int, ...], depth: int) -> Definition | None:
+        """The kind of one part of a tuple: written out, returned by a function of the project, or annotated."""
+        if not path:
+            return self.kind(module, node, depth + 1)
+        if isinstance(node, (ast.Tuple, ast.List)) and path[0] < len(node.elts):
+            return self._part(module, node.elts[path[0]], path[1:], depth)
+        function = only_function(self.denoted(module, node.func, depth + 1)) if isinstance(node, ast.Call) else None
+        if function and function.node.returns is None and depth < DEEP and not self.sure:
+            values = [inner.value for inner in own_nodes(function.node) if isinstance(inner, ast.Return)]
+            parts = (self._part(function.module, value, path, depth + 1) if value else None for value in values)
+            return self._one(parts, depth)
+        return reduce(part_of, path, self.kind(module, node, depth + 1))
 
     def _one(self, found: Iterable[Definition | None], depth: int) -> Definition | None:
         """What all agree on, to be sure; else the first that is a class of the project."""
@@ -167,7 +184,9 @@ class Definitions:
             if binding.how == "loop":
                 source = element_of(module, binding.node)
                 return item_of(self.kind(module, source, depth + 1)) if source is not None else None
-            value = binding.value if binding.how == "assign" and not binding.path else None
+            if binding.how == "assign" and binding.path and binding.value is not None:
+                return self._part(module, binding.value, binding.path, depth)
+            value = binding.value if binding.how == "assign" else None
             return self._said(module, value, binding.annotation, depth)
         finally:
             self._asked.discard(binding.node)

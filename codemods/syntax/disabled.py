@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 from codemods.codemod import Unsure
 from codemods.imports import is_bound_otherwise
-from codemods.model import Edit, FullgraphError, Span
+from codemods.model import Edit, Since, Span
 from codemods.module import Function, Module, Scope
 from codemods.syntax.assignments import assigned_values, own_nodes
 from codemods.syntax.flow import root
-from codemods.syntax.torch_version import Version, oldest_torch, read_version
 
 DISABLE = "torch.compiler.disable"
-EXISTS_SINCE, REASON_SINCE = (2, 1), (2, 8)
+DISABLE_SINCE, REASON_SINCE = Since("torch.compiler.disable", "2.1"), "2.8"
 DISABLERS = {
     DISABLE,
     "torch._dynamo.disable",
@@ -113,8 +111,8 @@ def spell_name(module: Module, statement: ast.stmt) -> tuple[str, tuple[Edit, ..
     above = [node for node in module.tree.body if node.lineno < statement.lineno]
     loaded = [node for node in above if isinstance(node, IMPORTS) and loads_torch(module, node)]
     if not loaded:
-        nodes = [node for node in module.nodes(*IMPORTS) if loads_torch(module, node)]
-        raise Unsure(f"{module.path}:{nodes[0].lineno}: torch is not imported for sure where the function is defined")
+        lines = [node.lineno for node in module.nodes(*IMPORTS) if loads_torch(module, node)] or [statement.lineno]
+        raise Unsure(f"{module.path}:{lines[0]}: torch is not imported for sure where the function is defined")
     bound = {alias.asname or alias.name.partition(".")[0] for node in loaded for alias in node.names}
     spelling = module.imports.spelling(DISABLE)
     if spelling and spelling.partition(".")[0] in bound:
@@ -127,19 +125,3 @@ def spell_name(module: Module, statement: ast.stmt) -> tuple[str, tuple[Edit, ..
 def loads_torch(module: Module, node: ast.Import | ast.ImportFrom) -> bool:
     names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [module.imports.origin(node)]
     return any(name.split(".")[0] == "torch" for name in names)
-
-
-def oldest_with_disable(folder: Path, given: str, option: str) -> Version:
-    """The oldest torch to write the decorator for: as given, as the project declares, else the first that has it."""
-    try:
-        declared, source = (read_version(given), f"the option {option}") if given else declared_torch(folder)
-    except ValueError as error:
-        raise FullgraphError(f"option {option}: {error}") from None
-    if declared < EXISTS_SINCE:
-        text = ".".join(map(str, declared))
-        raise Unsure(f"{source} allows torch {text}, which has no torch.compiler.disable (new in 2.1)")
-    return declared
-
-
-def declared_torch(folder: Path) -> tuple[Version, str]:
-    return oldest_torch(folder) or (EXISTS_SINCE, "")

@@ -18,6 +18,7 @@ from codemods.tickets.fixing.choosing import Task, task_for
 from codemods.tickets.fixing.leftover import left_of, unwritten
 from codemods.tickets.fixing.measuring import measured, not_reproduced, status_for, why_not_neutral
 from codemods.tickets.fixing.model import Filed, Handled, Wish
+from codemods.tickets.fixing.moved import with_lines_moved
 from codemods.tickets.fixing.signing import Signature, sign_all, why_not_closed
 from codemods.tickets.fixing.turn import Left, Proved, Turn, count, is_over, paths_of, wanted_by, why_gone
 from codemods.tickets.fixing.whole import whole
@@ -54,6 +55,9 @@ class Fixer:
     followed: dict[int, Handled] = field(default_factory=dict)
     """By identity, tickets to come that were closed in the run of an earlier one."""
 
+    original: Project = field(init=False)
+    """The project before anything was written."""
+
     drafts: dict[str, bytes] = field(default_factory=dict)
     """Files of tickets as a dry run would have left them by now."""
 
@@ -61,6 +65,7 @@ class Fixer:
         """What becomes of each ticket, in order of severity."""
         places = {id(each.ticket): each for each in filed}
         ordered = [places[id(ticket)] for ticket in by_severity(each.ticket for each in filed)]
+        self.original = self.catalogue.project
         self.waiting = [(each, self._understand(each)) for each in ordered]
         first = self.catalogue
         while self.waiting:
@@ -72,7 +77,10 @@ class Fixer:
                 yield Handled(seen, "left", f"not written: {error}", error=str(error))
 
     def _understand(self, filed: Filed) -> Understood:
-        return whole(understand(filed.ticket, self.catalogue, even_settled=self.wish.even_settled), self.catalogue)
+        """A ticket as it is by now: the lines that it gives are those of the files before anything was written."""
+        ticket = with_lines_moved(filed.ticket, self.original, self.catalogue.project)
+        seen = whole(understand(ticket, self.catalogue, even_settled=self.wish.even_settled), self.catalogue)
+        return replace(seen, ticket=filed.ticket)
 
     def _fix_one(self, filed: Filed, now: Understood, first: Understood) -> Handled:
         """One ticket; `first` is how it was understood before anything was written."""
@@ -85,7 +93,7 @@ class Fixer:
             return Handled(first, "left", why_gone(first))
         task = task_for(now, self.catalogue, self.wish)
         if task.why_not:
-            return Handled(now, "left", task.why_not)
+            return Handled(now, "answered" if now.routed.commands else "left", task.why_not)
         chosen, unchosen = self.choose(now, task, self.catalogue.project)
         if not chosen:
             return Handled(now, "left", "; ".join(dict.fromkeys(reason for _, reason in unchosen)))

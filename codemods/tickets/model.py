@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemods.model import FullgraphError, Span
+from codemods.tickets.parts.verdicts import supports
 
 CodeKind = Literal["evidence", "fix", "test", "other"]
 HoleKind = Literal["statements", "expression", "arguments", "parameters", "name"]
@@ -150,10 +151,23 @@ class Review:
     text: str = ""
     where: Where | None = None
 
+    @property
+    def is_supporting(self) -> bool:
+        return not self.is_rejecting and supports(self.verdict)
+
+    @property
+    def told(self) -> str:
+        """`Kim: REJECT`."""
+        return f"{self.reviewer or 'a reviewer'}: {self.verdict}"
+
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """One finding that somebody wrote down. `heading` leads to it in a document of many."""
+    """One finding that somebody wrote down. `heading` leads to it in a document of many.
+
+    `context` is what a plan says before the step that this is: names in it may be those that the step is about.
+    `steps` are the numbered items of its fix.
+    """
 
     source: str
     id: str
@@ -174,11 +188,19 @@ class Ticket:
     fields: tuple[Field, ...] = ()
     heading: tuple[str, ...] = ()
     where: Where | None = None
+    context: str = ""
+    steps: tuple[str, ...] = ()
 
     @property
     def is_rejected(self) -> bool:
-        """Whether any reviewer rejects it: one is enough not to touch the code."""
-        return any(review.is_rejecting for review in self.reviews)
+        """Whether as many reviewers reject it as endorse it, or a rejection without a name closes a vote of names."""
+        endorsing = [review for review in self.reviews if review.is_supporting]
+        is_closed = any(not review.reviewer for review in self.objections) and all(one.reviewer for one in endorsing)
+        return bool(self.objections) and (is_closed or len(self.objections) >= len(endorsing))
+
+    @property
+    def objections(self) -> tuple[Review, ...]:
+        return tuple(review for review in self.reviews if review.is_rejecting)
 
     def code_of(self, kind: CodeKind) -> tuple[CodeBlock, ...]:
         return tuple(block for block in self.code if block.kind == kind)

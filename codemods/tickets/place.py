@@ -13,6 +13,7 @@ from codemods.tickets.places.history import History
 from codemods.tickets.places.in_file import spots_in
 from codemods.tickets.places.model import Located, Spot
 from codemods.tickets.places.paths import Candidate, find_files
+from codemods.tickets.places.prose import named_in_prose
 
 PLACES = 12
 """Places of one ticket that are looked for."""
@@ -29,6 +30,7 @@ def locate(ticket: Ticket, project: Project) -> Located:
         spots += locate_place(place, ticket, project, history, tried)
     if not any(spot.is_confirmed or not is_lost(spot, ticket) for spot in spots):
         spots = elsewhere(ticket, project, history, tried) or spots
+    spots += named_in_prose(ticket, project, spots)
     return Located(tuple(dict.fromkeys(spots)), tuple(dict.fromkeys(tried)))
 
 

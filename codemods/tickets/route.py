@@ -10,39 +10,95 @@ from codemods.codemod import Codemod
 from codemods.model import Finding
 from codemods.registry import codemod_named
 from codemods.tickets.model import Ticket
-from codemods.tickets.places.model import Located
+from codemods.tickets.places.model import Located, Spot
+from codemods.tickets.routes.asking import EXTRACTS, Answer, ask, extraction, is_defined, not_torch
 from codemods.tickets.routes.comparing import compare, names_another, writes_the_fix
 from codemods.tickets.routes.firing import Catalogue, fired_at, fired_on_snippet, near
 from codemods.tickets.routes.model import Fired, Routed
-from codemods.tickets.routes.options import is_asked_to_disable, options_for
+from codemods.tickets.routes.options import is_annotated_otherwise, is_asked_to_disable, new_function, options_for
 from codemods.tickets.routes.own_fix import own_fix
+from codemods.tickets.routes.refusals import UNWRITTEN, is_about_writing, refusal_of
 from codemods.tickets.routes.wording import CLEAR, Wording, wording_of
 
 ALSO = "also fires there: "
+DISABLES = "disable_compile"
 
 
 def route(ticket: Ticket, located: Located, catalogue: Catalogue, *, even_settled: bool = False) -> Routed:
     """The codemod for a ticket, or none and why. What is resolved or rejected is routed only if asked for."""
     if not even_settled and (ticket.is_resolved or ticket.is_rejected):
         return Routed(
-            why=f"resolved: {ticket.why_resolved}" if ticket.is_resolved else f"rejected by {rejecting(ticket)}"
+            why=f"resolved: {ticket.why_resolved}" if ticket.is_resolved else f"rejected by {ticket.objections[0].told}"
         )
     fired = fired_at(catalogue, located)
     wording = wording_of(ticket, worth_a_word(catalogue.kinds, fired))
-    fitting = [each for each in fired if fits(each, wording, catalogue, ticket)] or named_anew(
-        ticket, located, catalogue, wording
-    )
-    chosen = clearest(fitting, wording)
-    if not chosen:
-        return unrouted(ticket, located, catalogue, fired, fitting, wording)
-    routed = with_options(ticket, chosen, catalogue, located)
+    first = first_choice(wording, catalogue)
+    fitting = [each for each in fired if fits(each, wording, catalogue, ticket)]
+    answer = answered(ticket, located, catalogue, wording, first, fitting)
+    if not answer.fired:
+        return unrouted(
+            ticket, located, catalogue, fired, fitting, wording, declined(first, answer, ticket, located, catalogue)
+        )
+    routed = with_options(answer, catalogue, located)
+    notes = (*routed.notes, *overruled(ticket), *also_there(routed, fired, wording))
     return replace(
         routed,
         findings=tuple(replace(finding, ticket=ticket.id) for finding in routed.findings),
-        notes=(*routed.notes, *also_there(routed, fired, wording)),
+        notes=notes,
         comparison=compare(ticket, routed, catalogue),
         literal=own_fix(ticket, located, catalogue.project),
     )
+
+
+def first_choice(wording: Wording, catalogue: Catalogue) -> str:
+    """The codemod that the words are clearly about, if the ticket asks for what it does."""
+    name = wording.clearest()
+    if not name or not (wording.of(name).is_proposed or wording.of(name).is_headline):
+        return ""
+    return name if is_requested(name, wording, catalogue) else ""
+
+
+def is_requested(name: str, wording: Wording, catalogue: Catalogue) -> bool:
+    """Whether a codemod that adds something is asked for: in the headline, or in what is to be done."""
+    words = wording.of(name)
+    is_asked = words.is_headline or (words.is_proposed and wording.is_about(name))
+    return is_asked or not catalogue.kinds[name].is_addition
+
+
+def answered(
+    ticket: Ticket, located: Located, catalogue: Catalogue, wording: Wording, first: str, fitting: Sequence[Fired]
+) -> Answer:
+    """What answers a ticket: what its words are about, else what fits at its place and is asked for, too.
+
+    A function that the fix writes anew is extracted. What fires on quoted lines does not beat the first choice.
+    """
+    names = {each.finding.codemod for each in fitting}
+    extracted = Answer() if EXTRACTS in names else extraction(ticket, located, catalogue)
+    if extracted.fired and not wording.wants_none_of(EXTRACTS):
+        return extracted
+    if first and first not in names:
+        answer = ask(first, ticket, located, catalogue)
+        fitting = [each for each in fitting if is_meant(each, wording, ticket, catalogue)]
+        if answer.fired or not fitting:
+            return answer
+    chosen = clearest(fitting, wording) if fitting else named_anew(ticket, located, catalogue, wording)
+    if not chosen:
+        return Answer()
+    finding = chosen[0].finding
+    options = options_for(finding.codemod, ticket, catalogue.project, finding.path, finding.symbol)
+    return Answer(tuple(chosen), options)
+
+
+def is_meant(fired: Fired, wording: Wording, ticket: Ticket, catalogue: Catalogue) -> bool:
+    """Whether what fires is asked for although the words are more about another codemod."""
+    words = wording.of(fired.finding.codemod)
+    return words.is_proposed or words.is_headline or writes_the_fix(ticket, fired, catalogue)
+
+
+def overruled(ticket: Ticket) -> list[str]:
+    """The objections that reviewers outvoted."""
+    number = sum(review.is_supporting for review in ticket.reviews)
+    return [f"objection: {review.told}; {number} endorse it" for review in ticket.objections]
 
 
 def worth_a_word(kinds: Mapping[str, type[Codemod]], fired: Sequence[Fired]) -> dict[str, type[Codemod]]:
@@ -68,11 +124,6 @@ def is_inside(finding: Finding, rewritten: Sequence[Finding]) -> bool:
     return is_touched and codemod_named(finding.codemod).repairs_breaks
 
 
-def rejecting(ticket: Ticket) -> str:
-    review = next(review for review in ticket.reviews if review.is_rejecting)
-    return f"{review.reviewer or 'a reviewer'}: {review.verdict}"
-
-
 def fits(fired: Fired, wording: Wording, catalogue: Catalogue, ticket: Ticket) -> bool:
     """Whether what fires is what the ticket is about: it complains of that, and asks for nothing else.
 
@@ -81,6 +132,8 @@ def fits(fired: Fired, wording: Wording, catalogue: Catalogue, ticket: Ticket) -
     """
     words = wording.of(fired.finding.codemod)
     is_at = fired.rank == 0
+    if not is_requested(fired.finding.codemod, wording, catalogue):
+        return False
     if words.contradicts and not wording.wants_none_of(fired.finding.codemod):
         return is_at and writes_the_fix(ticket, fired, catalogue)
     if is_excluded(fired, wording):
@@ -138,8 +191,10 @@ def repeats_code(ticket: Ticket, text: str) -> bool:
 
 def named_anew(ticket: Ticket, located: Located, catalogue: Catalogue, wording: Wording) -> list[Fired]:
     """What `disable_compile` finds when the function is named to it, as a ticket does that asks for the decorator."""
-    name = "disable_compile"
+    name = DISABLES
     if name not in catalogue.kinds or wording.wants_none_of(name) or not is_asked_to_disable(ticket):
+        return []
+    if (wanted := new_function(ticket)) and not is_defined(wanted.name, catalogue):
         return []
     found: list[Fired] = []
     for spot in located.spots:
@@ -163,28 +218,51 @@ def clearest(fitting: Sequence[Fired], wording: Wording) -> list[Fired]:
     return [each for each in fitting if each.finding.codemod == best and each.rank == nearest]
 
 
-def with_options(ticket: Ticket, chosen: Sequence[Fired], catalogue: Catalogue, located: Located) -> Routed:
-    """The route with the ticket's settings, if the codemod still fires there with them; else without, and said so."""
-    first = chosen[0]
+def with_options(answer: Answer, catalogue: Catalogue, located: Located) -> Routed:
+    """The route with the ticket's settings where it points at, if the codemod still fires there; else without, and why.
+
+    What a ticket says of its own lines says nothing about the rest of a function.
+    """
+    first, chosen, options = answer.fired[0], answer.fired, answer.options
     name = first.finding.codemod
+    is_anew = name == DISABLES and first.finding not in catalogue.findings(first.finding.path)
     plain = Routed(
         codemod=name,
-        symbols=(first.finding.symbol,) if first.finding not in catalogue.findings(first.finding.path) else (),
+        symbols=(first.finding.symbol,) if is_anew else (),
         confidence=first.confidence,
         findings=tuple(each.finding for each in chosen),
         spot=first.spot,
     )
-    options = options_for(ticket, catalogue.project, first.finding)
     if not options:
         return plain
-    again = catalogue.findings_of(first.finding.path, name, options, plain.symbols)
+    found = catalogue.findings_of(first.finding.path, name, options, plain.symbols)
     symbols = {each.finding.symbol for each in chosen}
-    fired = [each for each in near(catalogue, again, located.spots) if each.finding.symbol in symbols]
+    spots = [first.spot, *located.spots]
+    again = [each for each in found if not is_annotated_otherwise(each, catalogue.project)]
+    near_by = [each for each in near(catalogue, again, spots) if each.finding.symbol in symbols]
+    fired = [each for each in near_by if each.rank <= first.rank] or near_by
     shown = ", ".join(f"{key}={value}" for key, value in options.items())
     if not any(each.finding.is_fixable for each in fired) and any(each.finding.is_fixable for each in chosen):
         reasons = [each.finding.left_alone for each in fired if each.finding.left_alone]
         return replace(plain, notes=(f"the ticket asks for {shown}: {(reasons or ['it finds nothing then'])[0]}",))
-    return replace(plain, options=tuple(options.items()), findings=tuple(each.finding for each in fired))
+    return replace(plain, options=tuple(options.items()), findings=tuple(each.finding for each in fired or chosen))
+
+
+def declined(first: str, answer: Answer, ticket: Ticket, located: Located, catalogue: Catalogue) -> Routed | None:
+    """Why the codemod that a ticket asks for does nothing about it; nothing if it asks for none."""
+    if not first or not located.spots:
+        return None
+    spot = located.spots[0]
+    foreign = not_torch(catalogue, first, spot)
+    why = foreign or f"`fullgraph explain {first}` lists what it leaves alone"
+    nothing = f"{first} finds nothing to rewrite at {shown_place(spot)}: {why}"
+    told = f"{first}: {answer.error}" if answer.error else nothing
+    return Routed(spot=spot, nearest=first, why="; ".join(filter(None, [refusal_of(first, ticket), told])))
+
+
+def shown_place(spot: Spot) -> str:
+    lines = ",".join(f"{each.first}-{each.last}" if each.first != each.last else str(each.first) for each in spot.lines)
+    return f"{spot.path}:{lines}" if lines else f"{spot.path} {spot.symbol}".rstrip()
 
 
 def unrouted(
@@ -194,8 +272,12 @@ def unrouted(
     fired: Sequence[Fired],
     fitting: Sequence[Fired],
     wording: Wording,
+    declined: Routed | None,
 ) -> Routed:
-    """No codemod, and why. The nearest is named: what fires on the ticket's own code, or what its words are about."""
+    """No codemod, and why: what the one that is asked for says, else what fires instead.
+
+    The nearest is named: what fires on the ticket's own code, or what its words are about.
+    """
     nothing = Routed(spot=located.best, nearest=wording.clearest() or nearest_of(fired, wording))
     nearest = min((each.rank for each in fired), default=0)
     names = sorted({each.finding.codemod for each in fitting or fired if fitting or each.rank == nearest})
@@ -207,6 +289,10 @@ def unrouted(
         return replace(nothing, nearest=quoted[0], confidence="fires on the snippet only", why=why)
     if not located.spots:
         return replace(nothing, why="the place was not found")
+    if declined:
+        return declined
+    if is_about_writing(ticket):
+        return replace(nothing, why=UNWRITTEN)
     where = "there" if nearest == 0 else "near it"
     return replace(nothing, why=not_meant(names, where, wording) if names else "no codemod fires there")
 

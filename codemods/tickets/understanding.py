@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codemods.tickets.model import Ticket
 from codemods.tickets.place import locate
 from codemods.tickets.places.model import Located
 from codemods.tickets.route import route
+from codemods.tickets.routes.commands import commands_for
 from codemods.tickets.routes.firing import Catalogue
 from codemods.tickets.routes.model import Routed
 
@@ -23,4 +24,6 @@ class Understood:
 
 def understand(ticket: Ticket, catalogue: Catalogue, *, even_settled: bool = False) -> Understood:
     located = locate(ticket, catalogue.project)
-    return Understood(ticket, located, route(ticket, located, catalogue, even_settled=even_settled))
+    routed = route(ticket, located, catalogue, even_settled=even_settled)
+    commands = commands_for(ticket, located, routed, catalogue.project)
+    return Understood(ticket, located, replace(routed, commands=commands))

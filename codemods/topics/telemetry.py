@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from codemods.module import Function, Module
+from codemods.project import is_test as is_test_file
 from codemods.syntax.flow import Flow, is_in_place, last_name, mentions, root, stored
 
 NAMED = {"named_parameters", "named_modules", "named_buffers", "named_children"}
@@ -67,9 +68,7 @@ def evidence(module: Module, function: Function) -> Evidence | None:
 
 
 def is_test(module: Module, function: Function) -> bool:
-    path = PurePosixPath(module.path)
-    in_tests = {"tests", "test", "testing"} & set(path.parts) or path.stem.startswith(("test_", "conftest"))
-    return bool(in_tests) or path.stem.endswith("_test") or function.name.startswith("test")
+    return is_test_file(module.path) or function.name.startswith("test")
 
 
 def names_telemetry(module: Module, function: Function) -> str:

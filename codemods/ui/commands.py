@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from codemods.codemod import Codemod
+from codemods.codemod import Codemod, check_torch
 from codemods.executors.model import executor_named
 from codemods.model import Finding, FullgraphError, Safety
 from codemods.project import Project
@@ -57,6 +57,7 @@ class Request:
     no_cache: bool
     quiet: bool
     color: str
+    torch: str = ""
     executor: str = "local"
     file_limit: float = FILE_LIMIT
     observed: Path | None = None
@@ -80,6 +81,7 @@ class Request:
             symbols=self.symbols,
             loaded=loaded,
             tests=tests,
+            torch=check_torch("--torch", self.torch),
         )
 
     def tests(self, root: Path) -> str:
@@ -112,7 +114,7 @@ def check(request: Request) -> int:
     """Report what the codemods find; the exit code."""
     report = Report()
     with until_stopped(report), told(report):
-        for job in jobs_for(request, report):
+        for job in jobs_for(request, report, writes=False):
             with told(report):
                 report.add_results(job.tree, look(job, report))
     return show(report, request)
@@ -126,7 +128,7 @@ def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRe
     reviewer_of = accept_all(unsafe) if is_dry or yes else ask_a_person(request, report)
     try:
         with told(report):
-            for job in jobs_for(request, report):
+            for job in jobs_for(request, report, writes=not is_dry):
                 with told(report):
                     fix_job(job, report, reviewer_of(job), proof)
     except KeyboardInterrupt:
@@ -254,7 +256,7 @@ def told(report: Report) -> Iterator[None]:
         report.errors.append(("", str(error)))
 
 
-def jobs_for(request: Request, report: Report) -> Iterator[Job]:
+def jobs_for(request: Request, report: Report, *, writes: bool) -> Iterator[Job]:
     """The projects to look at, until Ctrl-C. What is wrong with the command line is said once, and before all else."""
     loaded = request.loaded()
     request.codemods(Config(), loaded)
@@ -269,6 +271,7 @@ def jobs_for(request: Request, report: Report) -> Iterator[Job]:
             return
         job = None
         with told(report):
+            settle(report, field, writes)
             job = job_for(request, report, field, loaded)
         if job:
             yield job
@@ -289,16 +292,26 @@ def fields_for(request: Request, report: Report) -> list[Field]:
     return fields
 
 
+def settle(report: Report, field: Field, writes: bool) -> None:
+    """Who writes finishes a run that was interrupted, or rolls it back; who reads only says that there is one."""
+    journal = Journal(field.copying.folder if field.copying else field.tree.root)
+    if not writes:
+        if said := journal.warning():
+            report.add_notice(said)
+    elif recovery := journal.recover():
+        field.tree.look_again(recovery.paths)
+        report.add_notice(f"run {recovery.run} had been interrupted: {recovery.outcome}")
+
+
 def job_for(request: Request, report: Report, field: Field, loaded: Sequence[type[Codemod]]) -> Job:
-    """One project to look at. A run that was interrupted in it is finished or rolled back first."""
+    """One project to look at."""
     tree = field.tree
     config = read_config(find_root(Path.cwd()) if field.copying else tree.root)
     exclude = (*config.exclude, *request.exclude)
     tree.leave_out(exclude)
+    if not (request.select or loaded or report.ground):
+        report.tests += tree.leave_out_tests()
     report.errors += [(shown_path(tree.root, path), reason) for path, reason in tree.errors]
-    if recovery := Journal(field.copying.folder if field.copying else tree.root).recover():
-        tree.look_again(recovery.paths)
-        report.notices.append(f"run {recovery.run} had been interrupted: {recovery.outcome}")
     tests = request.tests(tree.root)
     try:
         codemods = request.codemods(config, loaded, tests)

@@ -19,6 +19,8 @@ def codemod_names(incomplete: str) -> list[CompletionItem]:
 
 def option_names(incomplete: str) -> list[CompletionItem]:
     """`NAME.KEY=` for every setting of every codemod."""
-    settings = [(kind.name, item) for kind in all_codemods().values() for item in fields(kind.options_type())]
+    settings = [
+        (kind.name, item) for kind in all_codemods().values() for item in fields(kind.options_type()) if item.metadata
+    ]
     items = [CompletionItem(f"{name}.{item.name}=", help=item.metadata.get("doc")) for name, item in settings]
     return [item for item in items if item.value.startswith(incomplete)]

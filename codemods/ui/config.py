@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from codemods.codemod import Codemod, suggest
+from codemods.codemod import Codemod, check_torch, suggest
 from codemods.codemod import parse_options as parse_settings
 from codemods.model import FullgraphError
+from codemods.plain_file import read_plain_text
 from codemods.registry import all_codemods, codemod_named
 
 
@@ -21,6 +22,7 @@ class Config:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    torch: str = ""
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     file: Path | None = None
 
@@ -42,17 +44,20 @@ def parse_config(file: Path) -> Config:
     for key in held:
         if key not in KEYS:
             raise FullgraphError(f"{file}: [tool.fullgraph] has no key {key!r}{suggest(key, KEYS)}")
-    lists = {key: string_list(file, key, held[key]) for key in held if key != "options"}
-    return Config(**lists, options=option_table(file, held.get("options", {})), file=file)
+    lists = {key: string_list(file, key, held[key]) for key in held if key not in ("options", "torch")}
+    torch = check_torch(f"{file}: [tool.fullgraph] torch", held.get("torch", ""))
+    return Config(**lists, torch=torch, options=option_table(file, held.get("options", {})), file=file)
 
 
 def tool_table(file: Path) -> dict[str, Any]:
     try:
-        held = tomllib.loads(file.read_text("utf-8")).get("tool", {})
+        held = tomllib.loads(read_plain_text(file)).get("tool", {})
     except UnicodeDecodeError:
         raise FullgraphError(f"{file}: not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise FullgraphError(f"{file}: {error}") from error
+    except RecursionError:
+        raise FullgraphError(f"{file}: nested too deeply") from None
     except OSError as error:
         raise FullgraphError(f"{file}: not readable: {error.strerror}") from error
     table = held.get("fullgraph", {}) if isinstance(held, dict) else {}
@@ -71,6 +76,10 @@ def option_table(file: Path, value: Any) -> dict[str, dict[str, str]]:
     """`options.NAME.KEY = VALUE` with every value as the text that the command line would have."""
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
         raise FullgraphError(f"{file}: [tool.fullgraph.options] must hold one table per codemod")
+    for name, table in value.items():
+        for key, item in table.items():
+            if not isinstance(item, str | bool | int | float):
+                raise FullgraphError(f"{file}: [tool.fullgraph.options] {name}.{key} must be one plain value")
     return {name: {key: as_text(item) for key, item in table.items()} for name, table in value.items()}
 
 
@@ -99,10 +108,12 @@ def choose_codemods(
     symbols: Sequence[str] = (),
     loaded: Sequence[type[Codemod]] = (),
     tests: str = "",
+    torch: str = "",
 ) -> list[Codemod]:
     """The codemods to run, each with its settings. One loaded from a file runs alone unless others are selected.
 
     Those that are there `on_request` run only where they are selected by name.
+    Only what the command line names `is_asked`.
 
     `tests` is the folder in which those that can write tests.
     """
@@ -119,7 +130,18 @@ def choose_codemods(
     if wanted and not kinds:
         raise FullgraphError("every codemod that was selected is ignored too; there is nothing to look for")
     named = tuple(symbols) if select else ()
-    return [kind(tables.get(kind.name), named, *([tests] if kind.writes_tests else [])) for kind in kinds]
+    given = with_torch(tables, [kind.name for kind in kinds], torch or config.torch)
+    chosen = [kind(given.get(kind.name), named, *([tests] if kind.writes_tests else [])) for kind in kinds]
+    for codemod in chosen:
+        codemod.is_asked = bool(select or loaded)
+    return chosen
+
+
+def with_torch(
+    tables: Mapping[str, Mapping[str, str]], names: Iterable[str], torch: str
+) -> dict[str, Mapping[str, str]]:
+    """The options of each codemod, with the torch that all of them write for; that of a codemod's own table wins."""
+    return {**tables, **{name: {"torch": torch, **tables.get(name, {})} for name in names if torch}}
 
 
 def merged(

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from codemods.codemod import Codemod
-from codemods.payload import FOLDER, filled_in
+from codemods.payload import FOLDER
 from codemods.registry import all_codemods, codemod_named
 from codemods.rewrite.diff import patch
 from codemods.rewrite.walk import SUFFIXES
 from codemods.ui.config import as_text
 from codemods.ui.terminal import paint, paint_patch, wrap
 
-ON_REQUEST = "On request: it runs only where it is selected by name."
+ON_REQUEST = "On request: it runs only where it is selected by name, or a ticket asks for it."
 TESTS = "Writes tests: `fix --write-tests` puts a regression test into the project's tests folder with each finding."
 
 
@@ -74,6 +74,7 @@ def settings_of(kind: type[Codemod]) -> list[Setting]:
             item.metadata.get("doc", ""),
         )
         for item in fields(kind.options_type())
+        if item.metadata
     ]
 
 
@@ -124,7 +125,7 @@ def side(case: Path, name: str) -> dict[str, bytes]:
         files = {file.relative_to(tree).as_posix(): file for file in sorted(tree.rglob("*")) if file.suffix in SUFFIXES}
     else:
         files = {f"module{file.suffix}": file for file in sorted(case.glob(f"{name}.*")) if file.suffix in SUFFIXES}
-    return {path: filled_in(file.read_bytes()) for path, file in {**files, **written(case, name)}.items()}
+    return {path: file.read_bytes() for path, file in {**files, **written(case, name)}.items()}
 
 
 def written(case: Path, name: str) -> dict[str, Path]:

@@ -10,11 +10,10 @@ from pathlib import Path
 import click
 
 from codemods.model import FullgraphError
-from codemods.rewrite.atomic import create_file, remove_file
+from codemods.rewrite.inside import create_new
 from codemods.rewrite.walk import find_root
 from codemods.ui.compile_request import find_request, with_mode
-from codemods.ui.making import Sources, refuse, shown_from_here
-from validate.capture_session import file_for, read_index
+from codemods.ui.making import Sources, captured_for, refuse, shown_from_here
 from validate.drafting.library import Library
 from validate.drafting.subject import find_subject
 from validate.harness.compose import Place
@@ -52,7 +51,7 @@ def write_harness(wish: Wish) -> int:
             place,
             config=config,
             request=with_mode(request, wish.mode),
-            captured=read_index(file_for(root, target)),
+            captured=captured_for(root, target, library),
             device=wish.device,
         )
     except ValidateError as error:
@@ -81,7 +80,7 @@ def read_config(wish: Wish, sources: Sources, library: Library) -> Config:
 def choose_place(root: Path, target: str, out: Path | None, config: Config | None, sources: Sources) -> Place:
     """`scripts/` and `tests/` where the project has them, else `harness/`; everything in `out` if that is given."""
     name = harness_name(target)
-    chosen = out.absolute() if out else root / "harness"
+    chosen = Path(os.path.abspath(out)) if out else root / "harness"
     folders = [chosen if out or not (root / usual).is_dir() else root / usual for usual in ("scripts", "tests")]
     inside = all(folder.is_relative_to(root) for folder in folders)
     files = [folder / file for folder, file in zip(folders, (f"{name}.py", f"test_{name}.py"), strict=True)]
@@ -94,11 +93,7 @@ def choose_place(root: Path, target: str, out: Path | None, config: Config | Non
 def folder_of(module: str, root: Path, sources: Sources) -> str | None:
     """The folder, from the root, that has to be on the path to import a module of the project; None for others."""
     path = sources.project.path_of(module)
-    if path is None:
-        return None
-    parts = Path(path).with_suffix("").parts
-    kept = parts[:-1] if parts[-1] == "__init__" else parts
-    return "/".join(kept[: len(kept) - len(module.split("."))])
+    return None if path is None else sources.project.import_root(path).rstrip("/")
 
 
 def write_both(root: Path, place: Place, texts: tuple[str, str]) -> None:
@@ -110,11 +105,11 @@ def write_both(root: Path, place: Place, texts: tuple[str, str]) -> None:
             if os.path.lexists(file):
                 raise FileExistsError(file)
         for file, text in zip(files, texts, strict=True):
-            create_file(file, text.encode())
+            create_new(root, file, text.encode())
             written.append(file)
     except OSError as error:
         for other in written:
-            remove_file(other)
+            other.unlink(missing_ok=True)
         shown = shown_from_here(file)
         if isinstance(error, FileExistsError):
             raise FullgraphError(

@@ -1,4 +1,4 @@
-"""What `log` and `undo` say."""
+"""What `log`, `recover` and `undo` say."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import click
 
 from codemods.model import FullgraphError
 from codemods.rewrite.entry import Run
-from codemods.rewrite.journal import Journal
+from codemods.rewrite.journal import FOREIGN, Foreign, Journal, Recovery
 from codemods.rewrite.merge import Conflict
-from codemods.rewrite.undo import is_in_force, undo_what_can_be, undone_findings
-from codemods.rewrite.walk import find_root
+from codemods.rewrite.undo import is_in_force, undo_foreign, undo_what_can_be, undone_findings
+from codemods.rewrite.walk import find_root, leads_out
+from codemods.ui.plain import plain
 from codemods.ui.report.as_text import count, undo_command
 
 MARK = "<<<<<<< "
@@ -21,27 +22,62 @@ FEW = 5
 
 
 def open_journal(path: Path) -> Journal:
-    """The journal of the project around a path, with an interrupted run settled and told."""
+    """The journal of the project around a path."""
     if not path.exists():
         raise FullgraphError(f"{path}: no such file or folder")
-    journal = Journal(find_root(path))
+    if leads_out(path):
+        raise FullgraphError(f"{path}: a link that leads out of the project")
+    return Journal(find_root(path))
+
+
+def warn(journal: Journal) -> None:
+    """Say what is wrong with the journal and leave it as it is: for commands that only read."""
+    if said := journal.warning():
+        click.echo(f"fullgraph: {said}", err=True)
+
+
+def settle(journal: Journal) -> Recovery | None:
+    """Finish or roll back a run that was interrupted, and say so: for commands that write."""
     if recovery := journal.recover():
         click.echo(f"fullgraph: run {recovery.run} had been interrupted: {recovery.outcome}", err=True)
-    return journal
+    return recovery
+
+
+def recover(path: Path) -> None:
+    journal = open_journal(path)
+    if not settle(journal):
+        click.echo(f"No run in {journal.root} is to be finished.")
 
 
 def log(path: Path, form: str) -> None:
     journal = open_journal(path)
-    runs = journal.runs()
+    warn(journal)
+    runs, foreign = journal.runs(), journal.foreign()
     undone = undone_findings(journal)
     if form == "json":
-        click.echo(json.dumps([run_as_json(run, runs, undone) for run in runs], indent=2))
+        told = [*(run_as_json(run, runs, undone) for run in runs), *map(foreign_as_json, foreign)]
+        click.echo(json.dumps(sorted(told, key=lambda one: int(str(one["run"]))), indent=2))
         return
-    if not runs:
+    if not runs and not foreign:
         click.echo(f"Nothing has been written in {journal.root} yet.")
     for run in runs:
         for line in run_text(run, runs, undone.get(run.number, set())):
             click.echo(line)
+    for held in foreign:
+        click.echo(foreign_text(held))
+    if known := [held for held in foreign if held.run]:
+        click.echo(f"Runs of others, or of another folder, are left alone; {journal.way_out(known[0])}.", err=True)
+
+
+def foreign_text(held: Foreign) -> str:
+    """A run that may have been made to be read: nothing of it but its files is told."""
+    files = some([plain(path) for path in held.run.paths]) if held.run else ""
+    return f"run {held.number}  {f'{FOREIGN}: {files}' if held.run else plain(held.problem)}"
+
+
+def foreign_as_json(held: Foreign) -> dict[str, object]:
+    paths = list(held.run.paths) if held.run else []
+    return {"run": held.number, "kind": FOREIGN, "paths": paths, "problem": held.problem}
 
 
 def run_text(run: Run, runs: list[Run], undone: set[int]) -> list[str]:
@@ -55,7 +91,7 @@ def run_text(run: Run, runs: list[Run], undone: set[int]) -> list[str]:
         mark = "  (undone)" if index in undone else ""
         name = run.finding_name(index)
         lines.append(f"  {name:<6} {finding.path}:{finding.line}  {finding.codemod}  {finding.symbol}{mark}")
-    return lines
+    return [plain(line) for line in lines]
 
 
 def run_as_json(run: Run, runs: list[Run], undone: dict[int, set[int]]) -> dict[str, object]:
@@ -83,10 +119,14 @@ def run_as_json(run: Run, runs: list[Run], undone: dict[int, set[int]]) -> dict[
     }
 
 
-def undo(path: Path, names: tuple[str, ...], *, everything: bool, markers: bool) -> int:
+def undo(path: Path, names: tuple[str, ...], *, everything: bool, markers: bool, foreign: tuple[str, ...] = ()) -> int:
+    """Take runs or findings back; with files of a `foreign` run, that run in these files. The exit code."""
     journal = open_journal(path)
-    wanted = names or standing(journal, everything)
-    run, conflicts = undo_what_can_be(journal, wanted, markers)
+    settle(journal)
+    if foreign:
+        run, conflicts = undo_foreign(journal, names[0], foreign, markers)
+    else:
+        run, conflicts = undo_what_can_be(journal, names or standing(journal, everything), markers)
     what = ", ".join(f"finding {name}" if "." in name else f"run {name}" for name in run.undoes)
     click.echo(f"Took back {what} {files_text(run)}. {undo_command(journal.root, run.number)} brings it back.")
     for line in conflict_lines(conflicts):

@@ -14,12 +14,18 @@ LONGEST = 300
 """Characters of one value or reason."""
 
 
-def tell_list(title: str, entries: Sequence[Sequence[Piece]], elsewhere: str, color: str = "") -> Iterator[Piece]:
-    """A titled list, unless it is empty; of a long one the beginning, how much is left out, and who shows it all."""
+def tell_list(
+    title: str, entries: Sequence[Sequence[Piece]], elsewhere: str, color: str = "", number: int | str | None = None
+) -> Iterator[Piece]:
+    """A titled list, unless it is empty; of a long one the beginning, how much is left out, and who shows it all.
+
+    `number` is how many are in it, where an entry may stand for several.
+    """
     if not entries:
         return
     yield BLANK
-    yield Paragraph(f"{title} ({len(entries)})", style={"fg": color, "bold": True} if color else {"bold": True})
+    number = len(entries) if number is None else number
+    yield Paragraph(f"{title} ({number})", style={"fg": color, "bold": True} if color else {"bold": True})
     for entry in entries[:MOST]:
         yield from entry
     if len(entries) > MOST:

@@ -17,6 +17,7 @@ import click
 
 from codemods.model import FullgraphError
 from codemods.project import Project
+from codemods.rewrite.inside import create_new
 from codemods.rewrite.lock import make_folder
 from codemods.rewrite.walk import find_root, plant_trees
 from codemods.ui.report.as_text import count
@@ -25,7 +26,7 @@ from validate.capture import Captured
 from validate.capture import capture as run_and_store
 from validate.capture_session import file_for, read_index
 from validate.drafting.library import Library
-from validate.drafting.subject import check_name
+from validate.drafting.subject import check_name, find_subject
 from validate.launch import python_of
 from validate.model import ValidateError
 from validate.new_scenario import file_name, new_scenario
@@ -42,7 +43,8 @@ def capture(text: str, command: Sequence[str], calls: int) -> int:
     try:
         target = sources.target(text)
         check_name(target, Library(sources.of_project))
-        make_folder(root / ".fullgraph")
+        with make_folder(root / ".fullgraph") as folder, folder.inner("captures", make=True):
+            pass
         captured = run_and_store(
             target, command, file_for(root, target), calls=calls, source=sources.file_of(target), tell=teller()
         )
@@ -103,16 +105,25 @@ def write_scenario(text: str, out: Path | None) -> int:
         target = sources.target(text)
         file = out or root / "scenarios" / file_name(target)
         shown = shown_from_here(file)
-        captured = read_index(file_for(root, target))
+        captured = captured_for(root, target, Library(sources.read))
         drafted = new_scenario(target, sources.read, shown, mention=sources.mention, captured=captured)
     except ValidateError as error:
         return refuse(error)
-    write_new(file, drafted, shown)
+    write_new(root, file, drafted, shown)
     click.echo(f"Wrote {shown}{', after the calls that are stored' if captured else ''}.")
     if "raise NotImplementedError" in drafted:
         click.echo("Some values could not be guessed: the file says which, where it raises NotImplementedError.")
-    click.echo(f"Run it:  fullgraph prove {shlex.quote(shown)}")
+    second = " --device second" if "--device second" in drafted else ""
+    click.echo(f"Run it:  fullgraph prove {shlex.quote(shown)}{second}")
     return 0
+
+
+def captured_for(root: Path, target: str, library: Library) -> dict[str, Any] | None:
+    """The index of the calls that are stored of a function, or of what runs when an object of a class is called."""
+    function = find_subject(target, library).function
+    method = function.name.rpartition(".")[2]
+    names = (target, f"{target}.{method}", f"{function.module.name}:{function.name}")
+    return next((index for name in names if (index := read_index(file_for(root, name)))), None)
 
 
 def shown_from_here(file: Path) -> str:
@@ -122,11 +133,9 @@ def shown_from_here(file: Path) -> str:
         return str(file)
 
 
-def write_new(file: Path, text: str, shown: str) -> None:
+def write_new(root: Path, file: Path, text: str, shown: str) -> None:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as stream:
-            stream.write(text)
+        create_new(root, file, text.encode())
     except FileExistsError:
         raise FullgraphError(f"{shown} is there already, and is left as it is; --out names another file") from None
     except OSError as error:

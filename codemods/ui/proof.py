@@ -18,10 +18,15 @@ from codemods.proving import Prover
 from codemods.registry import all_codemods
 from codemods.rewrite.diff import patch
 from codemods.rewrite.earlier import Earlier, earlier
+from codemods.rewrite.explained import explained, project_before
 from codemods.rewrite.journal import Journal
+from codemods.rewrite.lock import told_in_one_line
 from codemods.rewrite.walk import find_root
+from codemods.source_roots import import_folders
 from codemods.ui.commands import UNDECIDED
 from codemods.ui.config import read_config
+from codemods.ui.history import warn
+from codemods.ui.named_output import write_output
 from codemods.ui.stage_line import StageLine
 from codemods.ui.terminal import use_color
 from codemods.ui.verdict.as_text import verdict_text
@@ -47,6 +52,7 @@ class ProofRequest:
 def prove_history(request: ProofRequest, revision: str, run: int, path: Path) -> int:
     """`fullgraph prove`: the files on disk against what they were; the exit code."""
     root = find_root(path)
+    warn(Journal(root))
     with undecided():
         was = earlier(root, revision, run)
         sides, notices = sides_since(root, was)
@@ -72,11 +78,15 @@ def read_if_there(file: Path) -> bytes | None:
 
 
 def declared_since(root: Path, was: Earlier) -> list[Declared]:
-    """What the codemods of the runs in question change on purpose."""
-    journal = Journal(root)
-    findings = [finding for number in was.runs for finding in journal.run(number).findings]
+    """What the change makes on purpose: by the findings of its runs, or by those that explain what git shows."""
     options = read_config(root).options
-    return declared_by([kind(options.get(name, {})) for name, kind in all_codemods().items()], findings)
+    codemods = [kind(options.get(name, {})) for name, kind in all_codemods().items()]
+    if was.runs:
+        journal = Journal(root)
+        return declared_by(codemods, [finding for number in was.runs for finding in journal.run(number).findings])
+    speaking = [codemod for codemod in codemods if type(codemod).purposes is not Codemod.purposes]
+    now = {path: read_if_there(root / path) for path in was.files}
+    return declared_by(codemods, explained(project_before(root, was.files), now, speaking))
 
 
 def declared_by(codemods: Sequence[Codemod], findings: Sequence[Finding]) -> list[Declared]:
@@ -119,7 +129,8 @@ def seen_from(root: Path, verdict: Verdict) -> Verdict:
     def below(side: Measurement) -> Measurement:
         return replace(side, ran={os.path.relpath(path, root): lines for path, lines in side.ran.items()})
 
-    return replace(verdict, before=below(verdict.before), after=below(verdict.after))
+    changed = tuple(replace(place, path=os.path.relpath(place.path, root)) for place in verdict.changed)
+    return replace(verdict, before=below(verdict.before), after=below(verdict.after), changed=changed)
 
 
 def prove_all(
@@ -134,7 +145,8 @@ def prove_all(
     changed = sides.paths()
     texts = ({path: side.get(path) for path in changed} for side in (sides.before, sides.after))
     diff = patch(*texts).decode(errors="replace")
-    read = [read_scenario(text, sides.root) for text in request.scenarios]
+    folders = import_folders(sides.root)
+    read = [read_scenario(text, sides.root, folders) for text in request.scenarios]
     scenarios = [replace(scenario, imports=(*imports, *scenario.imports)) for scenario in read]
     proofs = [Proof(scenario, sides, request.settings, tuple(declared)) for scenario in scenarios]
     try:
@@ -162,7 +174,8 @@ def tell(request: ProofRequest, verdicts: Sequence[Verdict]) -> int:
 def write_report(file: Path, verdicts: Sequence[Verdict]) -> None:
     from codemods.ui.verdict.as_html import verdict_html
 
-    file.write_text(verdict_html(verdicts), encoding="utf-8")
+    with told_in_one_line("there is no report"):
+        write_output(file, verdict_html(verdicts).encode())
     click.echo(f"fullgraph: the report is in {file}", err=True)
 
 

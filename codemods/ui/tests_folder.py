@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from codemods.model import FullgraphError
+from codemods.plain_file import read_plain_text
 
 USUAL = ("tests", "test")
 INI = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
@@ -57,8 +58,8 @@ def from_ini(file: Path, section: str) -> list[str]:
 
 def from_pyproject(file: Path) -> list[str]:
     held: Any = {}
-    with suppress(OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        held = tomllib.loads(file.read_text("utf-8"))
+    with suppress(OSError, ValueError, RecursionError):
+        held = tomllib.loads(read_plain_text(file))
     for key in ("tool", "pytest", "ini_options", "testpaths"):
         held = held.get(key, {}) if isinstance(held, dict) else {}
     paths = held.split() if isinstance(held, str) else held

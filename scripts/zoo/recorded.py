@@ -14,7 +14,7 @@ from validate.worker.recording.leaf import Leaf
 from validate.worker.recording.tensors import find_storage
 from validate.worker.recording.trees import Found, find_differences
 
-ONLY_PLAIN = ("stride", "memory")
+ONLY_PLAIN = ("strides", "memory")
 """Compiled code may lay its results out as it likes."""
 
 NOTHING = "no tensor was compared"
@@ -25,13 +25,8 @@ def record(parts: dict[str, object]) -> dict[str, Any]:
     opaque: list[str] = []
     flattener = Flattener(lambda path, what: opaque.append(f"{path}: {what}"))
     leaves = [leaf for name, value in parts.items() for leaf in flattener.flatten(value, name)]
-    leaves += [(f"{path}~", "stride", str(tensor.stride())) for path, tensor in flattener.tensors if is_strided(tensor)]
     leaves += [(f"{path}~", "memory", first) for path, first in list_shared(flattener.tensors)]
     return {"leaves": leaves, "opaque": opaque, "tensors": len(flattener.tensors)}
-
-
-def is_strided(tensor: torch.Tensor) -> bool:
-    return tensor.layout is torch.strided and not tensor.is_nested
 
 
 def list_shared(tensors: Sequence[tuple[str, torch.Tensor]]) -> list[tuple[str, str]]:

@@ -78,7 +78,7 @@ def show_breaks(graphs: int | None, breaks: int | None) -> str | None:
 
 def show_counted(counts: dict[str, int], fullgraph: bool | None, raised: list[str]) -> str | None:
     """None at all is believed only if a graph was captured, nothing was raised and fullgraph agrees."""
-    shown = show_breaks(counts.get("graphs"), counts.get("breaks"))
+    shown = show_breaks(counts.get("graphs"), counts.get("places"))
     return "0 (not believed)" if shown == "0" and (not fullgraph or raised) else shown
 
 

@@ -48,10 +48,11 @@ def record_call(subject: Subject, case: Case) -> Record:
             outputs.append(subject.call(*args, **kwargs))
         return outputs[-1]
 
-    record: Record = record_case(subject, call, case, Device(), seed=SEED, backward=True, logs=True)
+    record: Record = record_case(subject, call, case, Device(), seed=SEED, backward=True)
     with torch.no_grad():
         layout, sharing = read_layout(case, subject.state(None), outputs)
-    record["warnings"] = [line for line in record["warnings"] if TRIGGERED not in line[1]]
+    given = [(kind, text, file) for kind, text, file in record["warnings"] if TRIGGERED not in text]
+    record["warnings"] = [[kind, text, file if TORCH_FOLDER in file else Path(file).name] for kind, text, file in given]
     return {**record, "heard": join_writes(heard), "layout": layout, "sharing": sharing}
 
 

@@ -289,7 +289,9 @@ def run_other_ways(module: ModuleType) -> Any:
 
 DRIVERS: dict[str, Callable[[ModuleType], Any]] = {
     **dict.fromkeys(["basic", "always", "boundary_is_there", "modes_all", "tabs_and_crlf"], run_shelf("rank")),
-    **dict.fromkeys(["getter", "compiled_on_condition", "stays_direct_in_compiled_code"], run_shelf("rank")),
+    **dict.fromkeys(
+        ["getter", "compiled_on_condition", "mark_without_a_copy", "stays_direct_in_compiled_code"], run_shelf("rank")
+    ),
     **dict.fromkeys(["clone_in_a_loop", "given_to_own_functions", "imported_grad"], run_shelf("rank")),
     "wrapped_by_own_function": run_shelf("rank"),
     "switched_on_elsewhere": run_switched_on,

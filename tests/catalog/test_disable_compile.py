@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from codemods import FullgraphError, Project
+from codemods import Project
 from codemods.catalog.graphs.disable_compile import DisableCompile
 from codemods.module import Module
 from codemods.source import decode
-from codemods.syntax.torch_version import oldest_torch
 from tests.cases import Case, all_cases, apply
 
 torch = pytest.importorskip("torch")
@@ -128,32 +127,3 @@ def test_every_docstring_is_the_old_one_with_the_warning() -> None:
 def docstrings(raw: bytes) -> dict[str, str]:
     module = Module(decode("a.py", raw))
     return {module.symbol(node): ast.get_docstring(node) or "" for node in module.nodes(ast.FunctionDef)}
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "version"),
-    [
-        ("pyproject.toml", '[project]\ndependencies = ["torch>=2.4,<3"]', (2, 4)),
-        ("pyproject.toml", "[project]\ndependencies = [\"torch == 2.8.0 ; python_version > '3.9'\"]", (2, 8, 0)),
-        ("pyproject.toml", '[project]\ndependencies = ["torchvision>=0.9", "torch"]', None),
-        ("pyproject.toml", '[project.optional-dependencies]\ngpu = ["torch~=2.9"]\ncpu = ["torch>=2.7"]', (2, 7)),
-        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^2.6"', (2, 6)),
-        ("pyproject.toml", "[project", None),
-        ("requirements-dev.txt", "torch==2.8.0+cpu\n", (2, 8, 0)),
-        ("requirements.txt", "# torch>=2.8\nnumpy\n", None),
-        ("setup.cfg", "[options]\ninstall_requires =\n    torch>=2.1\n", (2, 1)),
-    ],
-)
-def test_the_oldest_torch_is_what_the_project_declares(
-    tmp_path: Path, file: str, text: str, version: tuple[int, ...] | None
-) -> None:
-    (tmp_path / file).write_text(text)
-    found = oldest_torch(tmp_path)
-    assert (found and found[0]) == version
-
-
-def test_a_torch_that_is_no_version_is_refused() -> None:
-    text = f"import torch\ndef model_stats(model):\n    {ENDS['tolist']}\n".encode()
-    project = Project(Path("/nowhere"), ["a.py"], {"a.py": text})
-    with pytest.raises(FullgraphError, match="is not a version"):
-        list(DisableCompile({"torch": "newest"}).find(project.module("a.py"), project))

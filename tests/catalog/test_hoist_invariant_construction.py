@@ -26,7 +26,15 @@ def train(found: dict[str, Any], make: Any) -> Any:
     return losses, model.state_dict()
 
 
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16, torch.int64, torch.int8)
+
+
 CALLS: dict[str, Call] = {
+    "limits": lambda found, make: found["Floor"]()(rows(make, 5, 2) * torch.tensor([1.0, float("nan")])),
+    "numbers": lambda found, make: [
+        (found["Scale"]()(x, x > 0), found["train_step"](x))
+        for x in ((rows(make, 5, 2) * 3).to(dtype) for dtype in DTYPES)
+    ],
     "basic": lambda found, make: found["SineFeatures"](6)(rows(make, 5, 6)),
     "chain": lambda found, make: found["Ready"]()(rows(make, 2, 3, 10, 10)),
     "comprehension": lambda found, make: (
@@ -73,7 +81,7 @@ def test_before_and_after_give_the_same_bits(name: str, seed: int) -> None:
         torch.manual_seed(seed)
         make = torch.Generator().manual_seed(seed)
         results.append([CALLS[name](found, make) for _ in range(2)])
-    torch.testing.assert_close(*results, rtol=0, atol=0)
+    torch.testing.assert_close(*results, rtol=0, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("basic", "SineFeatures"), ("chain", "Ready"), ("positions", "Slots")])

@@ -12,15 +12,23 @@ from typing import Any
 
 import pytest
 
-from codemods.payload import filled_in
-from codemods.topics.messages.helper import maker_text
+from codemods.payload import payload
 from codemods.topics.messages.layout import pieces, quoted
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "log_without_break"
 
 
 def text_of(case: str, side: str) -> str:
-    return filled_in((FIXTURES / case / f"{side}.py").read_bytes()).decode()
+    return (FIXTURES / case / f"{side}.py").read_text()
+
+
+@pytest.fixture(autouse=True)
+def maker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file that the codemod creates, under its name there."""
+    pytest.importorskip("torch")
+    from codemods.payload import in_graph
+
+    monkeypatch.setitem(sys.modules, "in_graph", in_graph)
 
 
 def load(case: str, side: str) -> types.ModuleType:
@@ -83,7 +91,7 @@ def test_export_leaves_the_operators_out() -> None:
 
 SAME = """
 
-@_in_graph
+@in_graph
 def _print(*values):
     print(*values)
 
@@ -103,7 +111,7 @@ def test_a_message_that_is_told_thrice_is_told_thrice_in_training_and_when_its_f
 ) -> None:
     """Torch makes one of equal calls, and forgets what an operator of the same name was said to have: effects."""
     torch = pytest.importorskip("torch")
-    text = "import torch\n\n\n" + maker_text("torch", "    ") + "\n" + SAME
+    text = payload("in_graph.py") + SAME
     for _ in range(3):
         namespace: dict[str, Any] = {"__name__": "loaded_again"}
         exec(compile(text, "loaded_again.py", "exec"), namespace)

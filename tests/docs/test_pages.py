@@ -64,7 +64,7 @@ def test_the_validators_page_has_every_verdict() -> None:
     from validate.model import Ruling
 
     page = (DOCS / "validator.md").read_text()
-    assert re.findall(r"(?m)^\| (\w+) \| [^|]+ \|$", page)[1:] == [
+    assert re.findall(r"(?m)^\| (\w+) \| [^|]+ \|$", page)[1:6] == [
         *("proven", "neutral", "worse", "different", "undecided")
     ]
     assert {ruling.value for ruling in Ruling} == {"proven", "neutral", "worse", "different", "undecided"}

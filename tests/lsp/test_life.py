@@ -107,6 +107,30 @@ def test_nonsense_does_not_end_it() -> None:
     assert pipes.end() == (0, "")
 
 
+@pytest.mark.parametrize("size", ["99999999999999999999", "999999999999", "9" * 30_000])
+def test_a_message_that_is_too_long_is_skipped(size: str) -> None:
+    pipes = Pipes()
+    pipes.send(HELLO)
+    pipes.answer(1)
+    assert pipes.server.stdin
+    pipes.server.stdin.write(b"Content-Length: %s\r\n\r\n{}" % size.encode())
+    pipes.send(SHUTDOWN)
+    assert pipes.answer(2)["result"] is None
+    pipes.send(EXIT)
+    assert pipes.end() == (0, "fullgraph: a message of more than 256 MiB was skipped\n")
+
+
+def test_what_is_nested_without_end_does_not_end_it() -> None:
+    pipes = Pipes()
+    pipes.send(HELLO)
+    pipes.answer(1)
+    pipes.send_raw(b'{"jsonrpc": "2.0", "id": 9, "method": "x", "params": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+    pipes.send(SHUTDOWN)
+    assert pipes.answer(2)["result"] is None
+    pipes.send(EXIT)
+    assert pipes.end() == (0, "")
+
+
 async def test_a_request_can_be_cancelled_and_others_are_served(start: Start, project: Path) -> None:
     for number in range(400):
         (project / "pkg" / f"long_{number}.py").write_text("long_wait = 1\n")

@@ -18,13 +18,15 @@ def test_nothing_is_the_usual(given: Any) -> None:
 @pytest.mark.parametrize("wrap", [lambda held: held, lambda held: {"fullgraph": held}])
 def test_a_section_comes_with_its_name_or_without(wrap: Any) -> None:
     held = {"select": ["disable_compile"], "exclude": ["old/"], "python": "/usr/bin/python3", "path": "fullgraph"}
-    assert read_settings(wrap(held)) == ClientSettings(("disable_compile",), (), ("old/",), {}, "/usr/bin/python3")
+    assert read_settings(wrap(held)) == ClientSettings(
+        ("disable_compile",), (), ("old/",), {}, python="/usr/bin/python3"
+    )
 
 
 def test_options_are_read_as_the_command_line_reads_them() -> None:
-    held = {"options": {"warn_on_device_migration": {"form": "strict"}}}
-    [codemod] = [one for one in chosen(held) if one.name == "warn_on_device_migration"]
-    assert codemod.options.form == "strict"
+    held = {"options": {"batch_host_reads": {"level": "all"}}}
+    [codemod] = [one for one in chosen(held) if one.name == "batch_host_reads"]
+    assert codemod.options.level == "all"
 
 
 def chosen(held: Any) -> list[Any]:
@@ -52,3 +54,9 @@ def test_what_is_wrong_is_said_in_one_line(given: Any, words: str) -> None:
     assert words in str(caught.value)
     assert str(caught.value).startswith("settings: ")
     assert "\n" not in str(caught.value)
+
+
+def test_the_torch_to_write_for_holds_for_every_codemod() -> None:
+    assert {one.options.torch for one in chosen({"torch": "2.9"})} == {"2.9"}
+    with pytest.raises(FullgraphError, match="settings: torch: 'x' is not a version"):
+        chosen({"torch": "x"})

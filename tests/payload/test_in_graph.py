@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 
-from codemods.payload import body_of, filled_in, in_graph
-from codemods.topics.messages.helper import maker_text
+from codemods.payload import in_graph
 
-MAKER: Any = in_graph._in_graph
+MAKER: Any = in_graph.in_graph
 Heard = list[tuple[Any, ...]]
 
 
@@ -100,18 +99,16 @@ def test_two_makers_of_one_name_do_not_meet() -> None:
     assert heard == ["first a", "second b"]
 
 
-def test_it_is_written_in_the_words_of_the_file_that_it_goes_to() -> None:
-    text = maker_text("pytorch", "\t")
-    assert ast.parse(text)
-    assert "pytorch.ops.messages" in text
-    assert '"torch.Size([%s])"' in text, "what is shown is not renamed"
-    assert "\n\t\treturn emit(*args)" not in text
-    assert "\n\t\t\treturn emit(*args)" in text
-    assert "    " not in text
-    assert maker_text("torch", "    ") == body_of("in_graph.py")
+def test_a_compiled_warning_names_the_file_of_its_helper() -> None:
+    def warned_here(text: str) -> None:
+        warnings.warn(text, stacklevel=3)
 
+    warn = MAKER(warned_here)
 
-def test_a_fixture_names_what_stands_here() -> None:
-    filled = filled_in(b"import torch\n\n\n# payload: in_graph.py\n\n\nx = 1\n").decode()
-    assert filled == f"import torch\n\n\n{body_of('in_graph.py')}\n\n\nx = 1\n"
-    assert filled_in(b"x = 1  # payload: in_graph.py\n") == b"x = 1  # payload: in_graph.py\n"
+    def step(x: torch.Tensor) -> torch.Tensor:
+        warn("told")
+        return x + 1
+
+    with pytest.warns(UserWarning, match="told") as caught:
+        torch.compile(step, backend="eager", fullgraph=True)(torch.ones(2))
+    assert [one.filename for one in caught if str(one.message) == "told"] == [__file__]

@@ -29,6 +29,7 @@ def tmp_path() -> Iterator[Path]:
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty project."""
     monkeypatch.setenv("FULLGRAPH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FULLGRAPH_STATE", str(tmp_path / "state"))
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "pyproject.toml").write_text("")

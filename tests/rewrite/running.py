@@ -7,18 +7,20 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from codemods.codemod import Codemod
 from codemods.model import Change, Edit, Finding, Span
 from codemods.project import Project
-from codemods.rewrite.entry import Run
+from codemods.rewrite.atomic import replace_file
+from codemods.rewrite.entry import WRITING, Run
 from codemods.rewrite.find import FileResult
-from codemods.rewrite.journal import FOLDER, Journal
+from codemods.rewrite.journal import Journal
 from codemods.rewrite.plan import plan
 from codemods.rewrite.scan import AskHere, scan
-from codemods.rewrite.walk import plant_trees
+from codemods.rewrite.walk import FOLDER, plant_trees
 
 Files = dict[str, bytes]
 
@@ -66,6 +68,19 @@ def change_of(root: Path, after: Mapping[str, bytes]) -> Change:
     edits = [Edit(path, Span(0, len(before[path])), data.decode("latin-1")) for path, data in after.items()]
     finding = Finding("sample", next(iter(after)), Span(0, 0), "<module>", "is old", tuple(edits))
     return Change(before, dict(after), (finding,))
+
+
+def rewrite_entry(root: Path, number: int = 1, **changes: Any) -> None:
+    """The entry of a run with other fields, sealed as this user seals it."""
+    journal = Journal(root)
+    held = journal._read(number)
+    assert isinstance(held, Run)
+    with journal._open("runs", str(number)) as folder:
+        replace_file(folder, "entry", journal._sealed(replace(held, **changes)))
+
+
+def mark_interrupted(root: Path, number: int = 1) -> None:
+    rewrite_entry(root, number, state=WRITING)
 
 
 # Processes that die

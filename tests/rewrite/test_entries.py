@@ -9,12 +9,25 @@ from pathlib import Path
 import pytest
 
 from codemods.model import FullgraphError
-from codemods.rewrite.atomic import replace_file
-from codemods.rewrite.entry import DONE, dump_run, load_run
+from codemods.rewrite.atomic import replace_at
+from codemods.rewrite.entry import (
+    DONE,
+    HEAD,
+    LARGEST,
+    LARGEST_FOREIGN,
+    Run,
+    close_envelope,
+    dump_run,
+    load_run,
+    pack,
+    unpack,
+)
+from codemods.rewrite.folder import BarredError
 from codemods.rewrite.journal import Journal
 from codemods.rewrite.lock import locked, make_folder
+from codemods.rewrite.seal import read_secret
 from codemods.rewrite.undo import fixed_since, is_in_force, undo
-from tests.rewrite.running import change_of, write, write_files
+from tests.rewrite.running import change_of, rewrite_entry, write, write_files
 from tests.rewrite.sample import SwapCall, UnwrapNest
 
 
@@ -40,51 +53,97 @@ def test_a_number_is_never_given_twice(root: Path) -> None:
 def test_a_run_that_was_rolled_back_is_no_run(root: Path) -> None:
     write_files(root, {"a.py": "x\n"})
     write_times(root, 1)
-    entry = root / ".fullgraph/runs/1/entry.json"
-    entry.write_bytes(entry.read_bytes().replace(b'"done"', b'"rolled back"'))
+    rewrite_entry(root, state="rolled back")
     assert Journal(root).runs() == []
     with pytest.raises(FullgraphError, match="there is no run 1"):
         Journal(root).run(1)
 
 
-def held(root: Path, **changes: object) -> bytes:
-    """An entry as it is on the disk, with some fields changed; None takes one out."""
+BARRED = [
+    *(
+        "/etc/passwd",
+        "../a.py",
+        "pkg/../../a.py",
+        "a//b.py",
+        "./a.py",
+        "",
+        "a\0b.py",
+        ".git/config",
+        "pkg/.git/hooks/x",
+    ),
+    *(".GIT/config", ".git./config", ".git /config", ".g\u200cit/config", "GIT~1/config", ".git::$DATA/x", ".hg/hgrc"),
+    *(".fullgraph/lock", ".Fullgraph/runs/1/entry", ".git"),
+]
+
+
+@pytest.mark.parametrize("path", BARRED)
+def test_a_path_that_no_run_may_touch_is_damage(path: str) -> None:
+    for run in (Run(1, "fix", "", DONE, {path: ""}, {path: ""}), Run(1, "fix", "", DONE, folders=(path,))):
+        with pytest.raises(BarredError, match=r"leads out of the project|which no run enters"):
+            load_run(1, dump_run(run), is_ours=True)
+
+
+def test_an_entry_is_what_was_dumped() -> None:
+    digest = "0" * 64
+    run = Run(
+        3, "undo", "now", DONE, {"a.py": digest, "b.py": ""}, {"a.py": "", "b.py": digest}, (), ("1.2",), 2, ("c",)
+    )
+    assert load_run(3, dump_run(run), is_ours=True) == run
+    assert (run.created, run.removed) == (("b.py",), ("a.py",))
+
+
+WRONG = [
+    {"kind": 3},
+    {"before": []},
+    {"before": {"a.py": "../../x"}},
+    {"after": {"b.py": ""}},
+    {"undoes": [3]},
+    {"command": "x"},
+    {"folders": 3},
+    {"state": None},
+    {"findings": 3},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_an_entry_with_wrong_types_is_damaged(root: Path, wrong: dict[str, object]) -> None:
     write_files(root, {"a.py": "x\n"})
     write_times(root, 1)
-    entry = json.loads(dump_run(Journal(root).run(1))) | changes
-    return json.dumps({key: value for key, value in entry.items() if value is not None}).encode()
+    held = json.loads(unpack(dump_run(Journal(root).run(1)), LARGEST)) | wrong
+    seal_payload(root, 1, pack(json.dumps(held).encode()))
+    assert Journal(root).runs() == []
+    assert "is damaged" in Journal(root).foreign()[0].problem
 
 
-def test_a_run_of_an_earlier_version_is_a_command_of_its_own(root: Path) -> None:
-    run = load_run(7, held(root, command=None, created=None, removed=None, folders=None))
-    assert (run.command, run.created, run.removed, run.folders, run.state) == (7, (), (), (), DONE)
+def test_an_entry_that_unpacks_to_too_much_is_damaged(root: Path) -> None:
+    write_files(root, {".fullgraph/runs/1/entry": HEAD + b"0" * 64 + b"\n" + pack(b"[" * (LARGEST_FOREIGN + 1))})
+    assert "too much to unpack" in Journal(root).foreign()[0].problem
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../a.py", "pkg/../../a.py"])
-@pytest.mark.parametrize("field", ["paths", "folders"])
-def test_a_path_that_leads_out_of_the_project_is_damage(root: Path, field: str, path: str) -> None:
-    with pytest.raises(ValueError, match="leads out of the project"):
-        load_run(1, held(root, **{field: [path]}))
+def seal_payload(root: Path, number: int, payload: bytes) -> None:
+    entry = root / f".fullgraph/runs/{number}/entry"
+    entry.write_bytes(close_envelope(read_secret(), root, number, payload))
 
 
 def test_all_bits_of_the_mode_are_kept(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("old")
     (tmp_path / "a.py").chmod(0o1755)
-    replace_file(tmp_path / "a.py", b"new")
+    replace_at(tmp_path / "a.py", b"new")
     assert stat.S_IMODE((tmp_path / "a.py").stat().st_mode) == 0o1755
 
 
 # The lock
 
 
+@pytest.mark.parametrize("name", [".gitignore", ".ignore"])
 @pytest.mark.parametrize(("before", "after"), [(None, "*\n"), ("", "*\n"), ("mine\n", "mine\n")])
-def test_the_journal_keeps_itself_out_of_git_unless_the_user_says_otherwise(
-    tmp_path: Path, before: str | None, after: str
+def test_the_journal_keeps_itself_out_of_git_and_searches_unless_the_user_says_otherwise(
+    tmp_path: Path, before: str | None, after: str, name: str
 ) -> None:
     if before is not None:
-        write_files(tmp_path, {"journal/.gitignore": before})
-    make_folder(tmp_path / "journal")
-    assert (tmp_path / "journal/.gitignore").read_text() == after
+        write_files(tmp_path, {f"journal/{name}": before})
+    make_folder(tmp_path / "journal").close()
+    assert (tmp_path / "journal" / name).read_text() == after
 
 
 def test_nobody_is_named_once_the_lock_is_free(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codemods.catalog.breaks.select_without_branch import SelectWithoutBranch
+from codemods.catalog.stability.clone_at_boundary import CloneAtBoundary
 from codemods.codemod import Codemod
 from codemods.model import Finding, Site
 from codemods.module import Module
@@ -117,6 +119,41 @@ def test_a_codemod_that_fails_is_named_and_the_others_are_asked(text: str, words
     assert [finding.codemod for finding in result.findings] == ["swap_call"]
 
 
+class FailBehindTheFirst(SwapCallAt):
+    """Fails after its first finding."""
+
+    name = "fail_behind_the_first"
+
+    def find(self, module: Module, project: Project) -> Iterator[Finding]:
+        yield next(iter(super().find(module, project)))
+        raise IndexError("list index out of range")
+
+
+class FailToHold(SwapCall):
+    """Fails before anything is parsed."""
+
+    name = "fail_to_hold"
+
+    def may_hold(self, raw: bytes) -> bool:
+        raise ValueError("no such bytes")
+
+
+@pytest.mark.parametrize("idle", [0, 500])
+def test_what_was_found_before_a_codemod_failed_is_kept_in_files_of_any_size(idle: int) -> None:
+    text = "def idle(one):\n    return one\n\n\n" * idle + "def busy():\n    old()\n    old()\n"
+    result = ask(text, FailBehindTheFirst(), SwapCallAt())
+    assert "fail_behind_the_first failed: IndexError: list index out of range" in result.error
+    names = ["fail_behind_the_first", "swap_call_at", "swap_call_at"]
+    assert sorted(finding.codemod for finding in result.findings) == names
+
+
+def test_a_codemod_that_fails_before_the_parse_is_named_and_the_others_are_asked() -> None:
+    result = ask("old()\n", FailToHold(), SwapCall())
+    assert "fail_to_hold failed: ValueError: no such bytes" in result.error
+    assert [finding.codemod for finding in result.findings] == ["swap_call"]
+    assert "fail_to_hold failed" in ask("pass\n", FailToHold()).error
+
+
 def test_a_local_answer_depends_on_its_file_alone() -> None:
     others = {"b.py": b"c.field = 1\n"}
     text = "class C:\n    field: int = 0\n"
@@ -192,6 +229,33 @@ def test_who_cannot_tell_where_findings_begin_is_asked_about_the_whole_file() ->
     text = f"{IDLE}def busy():\n    old()\n"
     found = [finding.codemod for finding in ask(text, NameIdle(), SwapCallAt()).findings]
     assert found == ["name_idle", "swap_call_at"]
+
+
+# What is compiled and cannot be followed
+
+NET = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (NET + "net = torch.compile(Net(), mode='reduce-overhead')\nhelper.net = net\n", "a.py:9: `net` (a.py:10: "),
+        (NET + "nets = [torch.compile(Net(), mode='reduce-overhead')]\n", "a.py:9: it has no name"),
+        (
+            "import torch\n\n\ndef build(name):\n    return torch.compile(load(name))\n",
+            "a.py:5: what it is cannot be told",
+        ),
+        (NET + "net = torch.compile(Net())\nnet(torch.ones(1))\n", ""),
+    ],
+)
+def test_what_is_compiled_and_not_followed_is_told(text: str, said: str) -> None:
+    codemods = CloneAtBoundary(), SelectWithoutBranch()
+    told = ask(text, *codemods).unfollowed
+    assert told[0].startswith(said) if said else told == ()
+    assert ask(text, SwapCall()).unfollowed == ()
+    observed = SelectWithoutBranch()
+    observed.sites = ()
+    assert ask(text, observed).unfollowed == ()
 
 
 # Keys

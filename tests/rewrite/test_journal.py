@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import resource
 import shutil
@@ -15,14 +14,26 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codemods.model import Change, FullgraphError, SourceError
-from codemods.rewrite.atomic import LEFTOVER
-from codemods.rewrite.journal import Journal
+from codemods.rewrite.atomic import LEFTOVER, leftover_of
+from codemods.rewrite.entry import pack
+from codemods.rewrite.file_step import FileStep
+from codemods.rewrite.journal import Journal, digest_of
 from codemods.rewrite.undo import undo
-from tests.rewrite.running import change_of, in_child, kill_at_every_step, read_files, write, write_files
+from tests.rewrite.running import (
+    change_of,
+    in_child,
+    kill_at_every_step,
+    mark_interrupted,
+    read_files,
+    rewrite_entry,
+    write,
+    write_files,
+)
 from tests.rewrite.sample import SwapCall
 
 OLD = {"a.py": b"old a\n", "pkg/b.py": b"old b\r\n", "pkg/deep/c.py": b"old c"}
@@ -75,7 +86,7 @@ def test_killed_at_any_step_of_a_write_every_file_is_old_or_new_and_the_next_com
         assert read_files(root) == OLD | CONFIG
         reset(root)
     assert steps > 40
-    assert outcomes == {"", "no file had been touched yet, so it was dropped", "finished"}
+    assert outcomes == {"", "finished"}
 
 
 def test_killed_at_any_step_of_an_undo_it_can_still_be_undone(root: Path) -> None:
@@ -113,28 +124,12 @@ def test_killed_at_any_step_of_the_recovery_the_next_recovery_settles_it(root: P
 def interrupt(root: Path, written: int) -> None:
     """A run that died when some of its files were written and the next one was half written."""
     write_new(root)
-    entry = root / ".fullgraph/runs/1/entry.json"
-    entry.write_bytes(entry.read_bytes().replace(b'"done"', b'"writing"'))
+    mark_interrupted(root)
     for path in list(OLD)[written:]:
         (root / path).write_bytes(OLD[path])
     for path in list(OLD)[written : written + 1]:
         file = root / path
-        file.with_name(f".{file.name}{LEFTOVER}").write_bytes(NEW[path][:2])
-
-
-def test_killed_at_any_step_of_dropping_a_run_it_is_dropped_next_time(root: Path) -> None:
-    def reset_to_unfinished() -> None:
-        reset(root)
-        write_new(root)
-        write_files(root, OLD)
-        (root / ".fullgraph/runs/1/entry.json").unlink()
-
-    reset_to_unfinished()
-    for _ in kill_at_every_step(lambda: Journal(root).recover()):
-        Journal(root).recover()
-        assert read_files(root) == OLD | CONFIG
-        assert Journal(root).runs() == []
-        reset_to_unfinished()
+        file.with_name(leftover_of(file.name)).write_bytes(NEW[path][:2])
 
 
 def test_killed_in_the_middle_of_a_single_file_it_is_still_old(root: Path) -> None:
@@ -144,8 +139,9 @@ def test_killed_in_the_middle_of_a_single_file_it_is_still_old(root: Path) -> No
         killed = in_child(lambda: Journal(root).write(change_of(root, big)), partial(die_beyond, limit))
         assert killed == -signal.SIGXFSZ
         assert (root / "a.py").read_bytes() == OLD["a.py"]
+        has_begun = bool(Journal(root).interrupted())
         Journal(root).recover()
-        assert read_files(root) == OLD | CONFIG
+        assert read_files(root) == OLD | CONFIG | (big if has_begun else {})
         assert not leftovers(root)
 
 
@@ -163,22 +159,23 @@ def test_everything_is_synced_before_the_first_file_is_touched(root: Path, monke
     write_files(root, OLD)
     synced: set[str] = set()
     missing: list[str] = []
-    fsync, rename = os.fsync, os.replace
+    fsync, make = os.fsync, FileStep.make
 
     def note_sync(descriptor: int) -> None:
-        synced.add(os.readlink(f"/proc/self/fd/{descriptor}").replace(".entry.json" + LEFTOVER, "entry.json"))
+        name = os.readlink(f"/proc/self/fd/{descriptor}").replace(leftover_of("entry"), "entry")
+        synced.add(name.replace("/.fullgraph/new", "/.fullgraph/runs/1"))
         fsync(descriptor)
 
-    def note_replace(source: Path, target: Path) -> None:
-        if ".fullgraph/" not in str(target) and not missing:
+    def note_make(step: FileStep) -> None:
+        if not missing:
             run = root / ".fullgraph/runs/1"
             held = [root, run.parent.parent, run.parent, run, *run.rglob("*")]
             missing.extend(str(path) for path in held if str(path) not in synced)
             missing.append("looked")
-        rename(source, target)
+        make(step)
 
     monkeypatch.setattr(os, "fsync", note_sync)
-    monkeypatch.setattr(os, "replace", note_replace)
+    monkeypatch.setattr(FileStep, "make", note_make)
     write_new(root)
     assert missing == ["looked"]
 
@@ -186,17 +183,17 @@ def test_everything_is_synced_before_the_first_file_is_touched(root: Path, monke
 def test_the_entry_on_disk_says_writing_until_all_files_are_new(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(root, OLD)
     states = []
-    rename = os.replace
+    make = FileStep.make
 
-    def note_replace(source: Path, target: Path) -> None:
-        entry = root / ".fullgraph/runs/1/entry.json"
-        if entry.exists():
-            states.append(json.loads(entry.read_bytes())["state"])
-        rename(source, target)
+    def note_make(step: FileStep) -> None:
+        states.append(Journal(root).interrupted())
+        make(step)
+        states.append(Journal(root).interrupted())
 
-    monkeypatch.setattr(os, "replace", note_replace)
+    monkeypatch.setattr(FileStep, "make", note_make)
     write_new(root)
-    assert states == ["writing"] * 4
+    assert states == [1] * 6
+    assert Journal(root).interrupted() == 0
 
 
 # What is kept
@@ -216,8 +213,9 @@ def test_a_private_file_is_private_in_the_journal_too(root: Path) -> None:
     write_files(root, OLD)
     (root / "a.py").chmod(0o600)
     write_new(root)
-    copies = [root / ".fullgraph/runs/1" / side / "a.py" for side in ("before", "after")]
-    assert [stat.S_IMODE(copy.stat().st_mode) for copy in copies] == [0o600, 0o600]
+    held = list((root / ".fullgraph/runs/1").iterdir())
+    assert len(held) == 7
+    assert {stat.S_IMODE(file.stat().st_mode) for file in held} == {0o600}
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
@@ -280,7 +278,7 @@ def test_a_file_that_became_a_link_stops_the_run(root: Path, tmp_path: Path) -> 
     change = change_of(root, NEW)
     (root / "a.py").rename(tmp_path / "elsewhere.py")
     (root / "a.py").symlink_to(tmp_path / "elsewhere.py")
-    refuse(root, change, "a.py: has become a link")
+    refuse(root, change, "a.py: a link, which is not followed; nothing was written")
     assert (tmp_path / "elsewhere.py").read_bytes() == OLD["a.py"]
 
 
@@ -348,13 +346,13 @@ def fail_at(number: int, error: Callable[[], BaseException], monkeypatch: pytest
     rename = os.replace
     count = 0
 
-    def replace(source: Path, target: Path) -> None:
+    def replace(source: str, target: str, **folders: Any) -> None:
         nonlocal count
-        if ".fullgraph/" not in str(target):
+        if target.endswith(".py"):
             count += 1
             if count == number:
                 raise error()
-        rename(source, target)
+        rename(source, target, **folders)
 
     monkeypatch.setattr(os, "replace", replace)
 
@@ -382,7 +380,7 @@ def test_when_rolling_back_fails_too_the_next_command_finishes(root: Path, monke
     with monkeypatch.context() as patched:
         for number in (2, 2):
             fail_at(number, lambda: OSError(errno.ENOSPC, "No space left on device"), patched)
-        with pytest.raises(FullgraphError, match="run 1 is written in part; the next command finishes it"):
+        with pytest.raises(FullgraphError, match="run 1 is written in part; `fullgraph recover` finishes it"):
             write_new(root)
     assert is_old_or_new(root)
     recovery = Journal(root).recover()
@@ -394,9 +392,12 @@ def test_when_rolling_back_fails_too_the_next_command_finishes(root: Path, monke
 def test_ctrl_c_while_the_journal_is_written_leaves_no_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(root, OLD)
     fsync = os.fsync
+    copies = []
 
     def interrupt_second_copy(descriptor: int) -> None:
-        if os.readlink(f"/proc/self/fd/{descriptor}").endswith("before/pkg/b.py"):
+        if (name := os.readlink(f"/proc/self/fd/{descriptor}")).endswith(".gz"):
+            copies.append(name)
+        if len(copies) == 2:
             raise KeyboardInterrupt
         fsync(descriptor)
 
@@ -405,6 +406,7 @@ def test_ctrl_c_while_the_journal_is_written_leaves_no_run(root: Path, monkeypat
         write_new(root)
     assert Journal(root).recover() is None
     assert not any((root / ".fullgraph/runs").iterdir())
+    assert not (root / ".fullgraph/new").exists()
 
 
 # Recovering
@@ -446,11 +448,6 @@ def test_a_file_deleted_after_the_crash_stays_deleted(root: Path) -> None:
     assert read_files(root) == {path: data for path, data in (OLD | CONFIG).items() if path != "a.py"}
 
 
-def mark_interrupted(root: Path, number: int) -> None:
-    entry = root / f".fullgraph/runs/{number}/entry.json"
-    entry.write_bytes(entry.read_bytes().replace(b'"done"', b'"writing"'))
-
-
 def test_a_write_settles_an_interrupted_run_first_and_says_so(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_files(root, OLD)
     write_new(root)
@@ -462,64 +459,78 @@ def test_a_write_settles_an_interrupted_run_first_and_says_so(root: Path, capsys
 
 # Damaged
 
-DAMAGES = [b"", b"{", b"[]", b"null", b"{}", b'{"findings": 3}', b"\xff\xfe", b'{"a":' * 2_000]
+DAMAGES = [b"", b"{", b"fullgraph run 2 \n", b"fullgraph run 2 00\n\x1f\x8b", b"\xff\xfe", b'{"a":' * 2_000]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_last_entry_is_set_aside_and_named_and_nothing_is_lost(root: Path, damage: bytes) -> None:
+def test_a_damaged_entry_is_no_run_and_in_nobodys_way(root: Path, damage: bytes) -> None:
     write_files(root, OLD)
     write_new(root)
-    (root / ".fullgraph/runs/1/entry.json").write_bytes(damage)
-    recovery = Journal(root).recover()
-    assert recovery is not None
-    assert "is damaged" in recovery.outcome
-    assert "set aside as 1.damaged" in recovery.outcome
-    assert (root / ".fullgraph/runs/1.damaged/before/a.py").read_bytes() == OLD["a.py"]
-    assert Journal(root).recover() is None
-    assert Journal(root).write(Change({"a.py": NEW["a.py"]}, {"a.py": b"newest\n"})).number == 1
+    (root / ".fullgraph/runs/1/entry").write_bytes(damage)
+    journal = Journal(root)
+    assert (journal.recover(), journal.runs(), journal.warning()) == (None, [], "")
+    [held] = journal.foreign()
+    assert held.problem.startswith("not written here, or is damaged")
+    assert journal.write(Change({"a.py": NEW["a.py"]}, {"a.py": b"newest\n"})).number == 2
 
 
-def test_a_second_damaged_entry_finds_its_place_too(root: Path) -> None:
-    write_files(root, OLD)
-    for data in (b"1", b"2"):
-        Journal(root).write(change_of(root, {"a.py": data}))
-        (root / ".fullgraph/runs/1/entry.json").write_bytes(b"{")
-        assert Journal(root).recover()
-    assert len(list((root / ".fullgraph/runs").iterdir())) == 2
-
-
-def test_a_damaged_entry_in_the_middle_leaves_the_others_usable(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_entry_in_the_middle_leaves_the_others_usable(root: Path) -> None:
     write_files(root, {"a.py": "old()\n", "b.py": "pass\n"})
     write(root, SwapCall())
     undo(Journal(root), ["1"])
     write(root, SwapCall())
-    (root / ".fullgraph/runs/1/entry.json").write_bytes(b"{")
+    (root / ".fullgraph/runs/1/entry").write_bytes(b"{")
     assert [run.number for run in Journal(root).runs()] == [2, 3]
-    assert "run 1 is left out" in capsys.readouterr().err
     undo(Journal(root), ["3"])
     assert (root / "a.py").read_bytes() == b"old()\n"
     with pytest.raises(FullgraphError, match="is damaged"):
         undo(Journal(root), ["1"])
 
 
+@pytest.mark.parametrize("name", ["²", "٣", "0", "01", "9" * 10, "9" * 255, "-1", "1 ", "1.damaged"])
+def test_what_is_no_number_of_a_run_is_none(root: Path, name: str) -> None:
+    write_files(root, OLD | {f".fullgraph/runs/{name}/entry": b"{"})
+    write_new(root)
+    assert [run.number for run in Journal(root).runs()] == [1]
+
+
+def test_a_number_that_something_else_has_is_passed_over(root: Path) -> None:
+    write_files(root, OLD | {f".fullgraph/runs/{name}/entry": b"{" for name in ("1", "2", "999999999")})
+    write_new(root)
+    assert [run.number for run in Journal(root).runs()] == [3]
+
+
 def test_an_entry_that_leads_out_of_the_project_is_damaged(root: Path, tmp_path: Path) -> None:
     write_files(root, OLD)
     (tmp_path / "victim.py").write_bytes(b"mine\n")
     write_new(root)
-    entry = root / ".fullgraph/runs/1/entry.json"
-    entry.write_bytes(entry.read_bytes().replace(b'"done"', b'"writing"').replace(b'"a.py"', b'"../victim.py"'))
-    (root / ".fullgraph/runs/1/victim.py").write_bytes(b"planted\n")
-    assert "damaged" in str(Journal(root).recover())
+    run = Journal(root).run(1)
+    rewrite_entry(root, state="writing", before={"../victim.py": run.after["a.py"]}, after={"../victim.py": ""})
+    assert Journal(root).recover() is None
     assert (tmp_path / "victim.py").read_bytes() == b"mine\n"
 
 
-def test_a_lost_copy_is_named(root: Path) -> None:
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_run_that_lost_a_copy_is_taken_out_of_the_other_files(root: Path, is_damaged: bool) -> None:
     write_files(root, OLD)
     write_new(root)
     mark_interrupted(root, 1)
-    (root / ".fullgraph/runs/1/before/a.py").unlink()
-    with pytest.raises(FullgraphError, match=r"run 1 has lost its copy of a\.py"):
-        Journal(root).recover()
+    copy = root / f".fullgraph/runs/1/{digest_of(OLD['a.py'])}.gz"
+    copy.write_bytes(pack(b"planted")) if is_damaged else copy.unlink()
+    recovery = Journal(root).recover()
+    assert recovery is not None
+    said = "rolled back, because some of its copies are lost; it could not be taken out of a.py"
+    assert recovery.outcome == said
+    assert read_files(root) == OLD | CONFIG | {"a.py": NEW["a.py"]}
+    assert Journal(root).recover() is None
+
+
+def test_a_lost_copy_is_named_by_an_undo(root: Path) -> None:
+    write_files(root, OLD)
+    write_new(root)
+    (root / f".fullgraph/runs/1/{digest_of(OLD['a.py'])}.gz").unlink()
+    with pytest.raises(FullgraphError, match=r"run 1 has lost its copy of a\.py: No such file"):
+        undo(Journal(root), ["1"])
 
 
 def test_an_unknown_run_is_named(root: Path) -> None:
@@ -600,5 +611,6 @@ def test_a_reader_does_not_disturb_a_run_under_way(root: Path) -> None:
     with hold_lock(root, 30) as holder:
         with pytest.raises(FullgraphError, match="is locked by"):
             Journal(root, wait_seconds=0.1).recover()
+        assert Journal(root).warning() == "run 1 is being written at the moment"
         holder.kill()
     assert Journal(root).recover() is not None

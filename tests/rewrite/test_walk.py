@@ -138,6 +138,18 @@ def test_excluded_globs_are_read_as_in_gitignore(root: Path) -> None:
     assert "docs/d.py" in tree.entries
 
 
+def test_tests_are_left_out_unless_they_are_named(root: Path) -> None:
+    touch(root, "a.py", "pkg/test_b.py", "pkg/c_test.py", "tests/d.py", "tests/deep/e.py", "conftest.py", "latest/f.py")
+    tree = tree_of(root)
+    assert tree.leave_out_tests() == 5
+    assert sorted(tree.targets) == ["a.py", "latest/f.py"]
+    assert "tests/d.py" in tree.entries
+    for named in (root / "tests", root / "tests/deep", root / "pkg/test_b.py"):
+        tree = plant_trees([named])[0][0]
+        assert tree.targets
+        assert tree.leave_out_tests() == 0
+
+
 def test_a_glob_that_cannot_be_read_is_said() -> None:
     with pytest.raises(FullgraphError, match="--exclude"):
         list(matching(["a.py"], ["!"]))
@@ -200,7 +212,7 @@ def test_errors_elsewhere_in_the_project_are_not_the_users_question(root: Path, 
     (root / "link.py").symlink_to(tmp_path / "outside.py")
     assert tree_of(root / "pkg").errors == []
     assert tree_of(root / "pkg/b.py").errors == []
-    assert [path for path, _ in tree_of(root, root / "link.py").errors] == ["link.py"]
+    assert [path for path, _ in tree_of(root).errors] == ["link.py"]
 
 
 # Links
@@ -241,12 +253,15 @@ def test_a_link_out_of_the_project_is_left_alone_and_said(root: Path, tmp_path: 
     ]
 
 
-def test_a_linked_folder_out_of_the_project_is_the_other_project(root: Path, tmp_path: Path) -> None:
+def test_a_link_out_of_the_project_is_not_followed_when_it_is_named_either(root: Path, tmp_path: Path) -> None:
     touch(tmp_path, "other/a.py")
     write_files(tmp_path, {"other/pyproject.toml": ""})
     (root / "folder").symlink_to(tmp_path / "other", target_is_directory=True)
-    assert tree_of(root / "folder/a.py").root == tmp_path / "other"
-    assert tree_of(root / "folder").root == tmp_path / "other"
+    (root / "link.py").symlink_to(tmp_path / "other/a.py")
+    for name in ("folder", "folder/a.py", "link.py"):
+        trees, ((path, said),) = plant_trees([root / name])
+        assert (trees, path) == ([], str(root / name))
+        assert said.startswith(f"a link that leads out of the project; {tmp_path / 'other'}")
 
 
 def test_a_project_reached_through_a_link_is_one_project(root: Path, tmp_path: Path) -> None:

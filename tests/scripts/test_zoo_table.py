@@ -17,7 +17,7 @@ WARNED = ("warning FutureWarning", "device is deprecated")
 
 
 def side(graphs: int = 1, breaks: int = 0, fullgraph: bool = True, raised: tuple[str, ...] = ()) -> Stages:
-    counts = {"graphs": graphs, "breaks": breaks, "recompiles": 0}
+    counts = {"graphs": graphs, "places": breaks, "recompiles": 0}
     count: dict[str, Any] = {"counts": counts, "fullgraph": fullgraph, "fullgraph_reason": "", "raised": [*raised]}
     return {"graphs": {"explain": {"graphs": graphs, "breaks": graphs - 1}, "count": count, "fragments": graphs}}
 

@@ -60,7 +60,7 @@ def test_a_shape_of_one_is_not_a_scalar() -> None:
 
 def test_another_stride_shows_in_plain_code_only() -> None:
     ours, theirs = torch.zeros(2, 3), torch.zeros(3, 2).t()
-    assert [": stride: " in one for one in compare([ours], [theirs])] == [True]
+    assert [": strides: " in one for one in compare([ours], [theirs])] == [True]
     assert compare([ours], [theirs], WITHIN) == []
 
 

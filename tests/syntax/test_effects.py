@@ -14,6 +14,8 @@ from codemods.syntax.effects.doubts import Doubt
 
 HOST = """
 import torch
+import unknown_package
+from dataclasses import dataclass
 from torch import nn
 
 class Host(nn.Module):
@@ -138,6 +140,20 @@ def set_total():
 
 def make() -> Host:
     return Host()
+
+@dataclass
+class Plain:
+    size: int = 0
+
+@dataclass
+class Counting:
+    host: Host
+
+    def __post_init__(self):
+        self.host.graft(1)
+
+class Foreign(unknown_package.Base):
+    pass
 """
 
 
@@ -197,6 +213,7 @@ CHANGES = [
     ("host.has(total)", "set_total()"),
     ("total + 1", "global total\ntotal = 3"),
     # attributes and items
+    (HAS, "x = Counting(host)"),
     (HAS, "host.grafts['1'] = None"),
     (HAS, "other.grafts = {}"),
     (HAS, "del host.grafts['1']"),
@@ -297,12 +314,25 @@ UNSEEN = [
     (HAS, "list(map(callback, [1]))", "callback"),
     (HAS, "x = sorted(other, key=callback)", "callback"),
     (HAS, "unknown_package.run()", "run"),
+    (HAS, "import pytest\npytest.raises(ValueError, callback)", "raises"),
+    (HAS, "other.assertRaises(ValueError, callback)", "assertRaises"),
+    (HAS, "import heapq\nx = heapq.nlargest(2, other, key=callback)", "callback"),
+    (HAS, "x = next(callback)", "next"),
+    (HAS, "x = Foreign()", "Foreign"),
     (HAS, "yield slot", "other code"),
     (HAS, "yield from other", "other code"),
 ]
 
 NOTHING = [
     (HAS, "pass"),
+    (HAS, "x = 'abc'.translate(str.maketrans('a', 'b'))"),
+    (HAS, "import pytest\nwith pytest.raises(ValueError):\n    x = pytest.approx(slot)"),
+    (HAS, "other.assertAlmostEqual(slot, 3)"),
+    (HAS, "import inspect, dataclasses\nx = inspect.get_annotations(Host), dataclasses.fields(Plain)"),
+    (HAS, "import einops\nx = einops.repeat(other.gates, 'a -> a b', b=2)"),
+    (HAS, "x = next(other.parameters()).device"),
+    (HAS, "x = Plain(1)"),
+    (HAS, "x = torch.ones(2).clamp_min(1).repeat_interleave(2).log1p()"),
     (HAS, "x = 3\nhost.names.append('a')"),
     (HAS, "host.count += 1"),
     (HAS, "host.gates[slot] = 2"),

@@ -357,12 +357,24 @@ def test_a_finding_that_overlaps_one_just_written_is_looked_for_again(root: Path
 
 
 def test_a_ticket_that_leads_elsewhere_since_another_was_written_is_left(root: Path) -> None:
-    """Both are about one autocast, with different settings: the first takes it out of the loop."""
-    filed = put(root, "autocast_hoist", "autocast_hoist_context")
+    """Both are about one read, with different settings: the first leaves nothing for the second."""
+    filed = []
+    (root / "docs").mkdir()
+    for name, level, remedy in (
+        ("a", "P1", "Use `.tolist()`."),
+        ("b", "P2", "Use one transfer for all heads, `.tolist()`."),
+    ):
+        text = (
+            f"# One `.item()` per head\n\n**Severity:** {level}\n**Status:** open\n"
+            "**File:** `src/orrery/agents/acting.py:13`\n\n"
+            f"## Problem\n\nEach `.item()` is a sync, one per head.\n\n## Fix\n\n{remedy}\n"
+        )
+        (root / f"docs/{name}.md").write_text(text)
+        filed += [Filed(ticket, f"docs/{name}.md") for ticket in read_tickets(f"docs/{name}.md", text.encode())]
     first, second = fix(root, filed, always(verdict())).values()
     assert first.outcome == "fixed"
     assert second.outcome == "left"
-    assert second.reason.startswith("hoist_autocast does not fire there any more")
+    assert second.reason.startswith("batch_host_reads does not fire there any more")
 
 
 def test_a_row_of_a_table_is_fixed_and_its_file_left_if_it_has_no_status(root: Path) -> None:
@@ -610,7 +622,7 @@ def test_a_crash_between_code_and_ticket_is_finished_by_the_next_command(
     filed = put(root, "device_table")
     with monkeypatch.context() as patched:
         patched.setattr(FileStep, "make", die)
-        patched.setattr(journal.Journal, "_roll_back", lambda self, run: [])
+        patched.setattr(journal.Journal, "_roll_back", lambda self, run, steps: [])
         with pytest.raises(SystemExit):
             fix(root, filed, always(verdict()))
     assert b"`open`" in (root / "docs/tickets/device_table.md").read_bytes()

@@ -288,7 +288,7 @@ def request(tmp_path: Path, report: Path, *files: Path) -> FixRequest:
     given: dict[str, Any] = dict.fromkeys(
         ["yes", "diff", "unsafe", "literal", "close_neutral", "settled", "quiet"], False
     )
-    return FixRequest(files, tmp_path, write_tests=None, report=report, form="text", color="never", **given)
+    return FixRequest(files, tmp_path, write_tests=None, report=report, torch="", form="text", color="never", **given)
 
 
 def test_a_report_is_not_written_among_the_tickets(tmp_path: Path) -> None:

@@ -39,6 +39,19 @@ def refused(body: str, arguments: str = "x: torch.Tensor") -> str:
     return found[0].left_alone
 
 
+@pytest.mark.parametrize(
+    "test",
+    ["y is None", "y is not None", "y.ndim > 1", "y.dim() == 2", "y.shape[0] > 1", "isinstance(y, int)", "ask(y)"],
+)
+def test_a_test_that_asks_for_no_value_is_no_finding(test: str) -> None:
+    assert findings(f"y = x.sum(-1)\nif {test}:\n    x = x + 1\nreturn x")[0] == []
+
+
+def test_a_name_that_holds_whether_torch_compiles_is_a_guard() -> None:
+    body = "compiling = torch.compiler.is_compiling()\nif not compiling and x.sum() > 0:\n    x = x + 1\nreturn x"
+    assert findings(body)[0] == []
+
+
 CONDITIONS = {
     "x.sum() > 0": "x.sum() > 0",
     "not (x.sum() > 0)": "~(x.sum() > 0)",

@@ -15,10 +15,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from codemods.model import Finding, Span
-from codemods.ui.breaks.ends import names
-from codemods.ui.breaks.ground import Spot
-from codemods.ui.breaks.seen import list_breaks
+from codemods.model import Edit, Finding, Span
+from codemods.ui.breaks.ends import judge, names
+from codemods.ui.breaks.ground import Ground, Spot
+from codemods.ui.breaks.seen import Line as SeenLine
+from codemods.ui.breaks.seen import Seen, list_breaks
 from codemods.ui.report import as_json
 from codemods.ui.report.model import Line
 from tests.ui.running import PROMPT, Result, Terminal, run, write_project
@@ -234,6 +235,31 @@ def test_what_a_setting_repairs_is_said_to_be_a_setting(project: Path) -> None:
     assert "own.py:6 (GB0124): torch setting: torch._dynamo.config.capture_scalar_outputs = True" in done.out
     assert "observed breaks: 1 torch setting\n" in done.out
     assert done.code == 1
+
+
+def test_a_setting_is_not_named_where_a_codemod_sees_that_it_does_not_help(project: Path) -> None:
+    scalar = "Unsupported Tensor.item() call with capture_scalar_outputs=False: x"
+    done = fix(project, observed(project, broke(lines(("own.py", 12)), id="GB0124", reason=scalar)), "--yes")
+    assert "own.py:12 (GB0124): declined: the argument may matter (drop_noise)" in done.out
+    assert "torch setting" not in done.out
+
+
+@pytest.mark.parametrize(("line", "end"), [(7, "repaired"), (12, "echo")])
+def test_a_break_that_another_one_causes_ends_with_it(project: Path, line: int, end: str) -> None:
+    echo = broke(lines(("own.py", 6)), id="GB0065", reason="Graph break in inlined function: x")
+    told = observed(project, broke(lines(("own.py", 6), ("own.py", line))), echo)
+    assert ends(project, told, "--diff")[-1] == ("own.py", 6, end)
+    done = fix(project, told, "--diff")
+    assert end == "repaired" or f"own.py:6 (GB0065): echo of the break in own.py:{line}\n" in done.err
+
+
+def test_a_setting_that_was_written_is_a_repair(tmp_path: Path) -> None:
+    told = "`k.item()` in pkg/a.py:7 is a size: torch breaks the graph there without a setting"
+    finding = Finding("compile_setting", "pkg/main.py", Span(0, 1), "", told, (Edit("pkg/main.py", Span(0, 0), "x"),))
+    seen = Seen(SeenLine("pkg/a.py", 7), "f", "GB0124", "", "", 1, ())
+    for outcome, end in (("fixed", "repaired"), ("left", "torch setting")):
+        line = Line(tmp_path, "", finding, outcome)
+        assert judge(seen, (), Ground({"entries": []}), None, [], [line]).outcome == end
 
 
 def test_a_break_that_no_codemod_knows_is_declined(project: Path) -> None:

@@ -384,7 +384,7 @@ def test_diff_and_yes_together_are_refused(project: Path) -> None:
 
 # Start-up and completion
 
-SLOW = {"libcst", "torch", "pygls", "merge3", "pathspec", "filelock", "sqlite3", "concurrent", "bowler", "asyncio"}
+SLOW = {"libcst", "torch", "pygls", "merge3", "sqlite3", "concurrent", "bowler", "asyncio"}
 
 
 def loaded_by(root: Path, *given: str) -> set[str]:
@@ -404,7 +404,7 @@ def test_help_imports_nothing_slow(project: Path) -> None:
 
 
 def test_check_imports_neither_torch_nor_libcst(project: Path) -> None:
-    assert not loaded_by(project, "check", ".") & {"torch", "libcst", "bowler", "merge3", "filelock"}
+    assert not loaded_by(project, "check", ".") & {"torch", "libcst", "bowler", "merge3"}
 
 
 def complete(words: str) -> list[str]:

@@ -39,6 +39,20 @@ def test_the_nearest_file_counts_and_no_file_is_no_configuration(tmp_path: Path)
     assert read_config(tmp_path / "a" / "b") == Config(file=tmp_path / "a" / "pyproject.toml")
 
 
+TELEMETRY = "import torch\n\n\ndef log_stats(model):\n    return [p.norm().item() for p in model.parameters()]\n"
+
+
+def test_the_torch_to_write_for_is_one_for_all_and_the_command_line_comes_first(tmp_path: Path) -> None:
+    write_project(tmp_path, {"stats.py": TELEMETRY, "ticket.md": "# T-1: disable\n\nAdd `@torch.compiler.disable`.\n"})
+    configured(tmp_path, "[project]\nname = 'a'\ndependencies = ['torchvision>=0.19', 'torch>=2.0']\n")
+    select = ["--select", "disable_compile", "."]
+    assert "torch 2.0 (pyproject.toml:3) has no torch.compiler.disable" in run(tmp_path, "check", *select).out
+    configured(tmp_path, "[tool.fullgraph]\ntorch = '2.0'\n")
+    assert "left alone: torch 2.0 (--torch) has no" in run(tmp_path, "check", *select).out
+    assert "reason=" in run(tmp_path, "fix", "--torch", "2.9", "--diff", "--unsafe", *select).out
+    assert "--torch: 'x' is not a version" in run(tmp_path, "check", "--torch", "x", *select).err
+
+
 def test_the_command_line_comes_first(project: Path) -> None:
     configured(
         project,
@@ -90,7 +104,8 @@ def test_the_value_of_an_option_may_hold_anything() -> None:
         ("[tool.fullgraph]\nfile = []", "[tool.fullgraph] has no key 'file'"),
         ("[tool.fullgraph]\nselect = 'x'", "select must be a list of strings"),
         ("[tool.fullgraph]\nexclude = [3]", "exclude must be a list of strings"),
-        ("[tool.fullgraph]\nexclude = ['!']", "Invalid git pattern"),
+        ("[tool.fullgraph]\nexclude = ['!']", "'!' is no pattern"),
+        ("[tool.fullgraph]\ntorch = 'newest'", "[tool.fullgraph] torch: 'newest' is not a version; write 2.9"),
         ("[tool.fullgraph]\nignore = ['call_fats']", "there is no codemod 'call_fats'; did you mean 'call_fast'?"),
         ("[tool.fullgraph]\noptions = 3", "must hold one table per codemod"),
         ("[tool.fullgraph.options]\nx = 3", "must hold one table per codemod"),

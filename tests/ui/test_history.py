@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.ui.running import FILES, run, texts
+from codemods.rewrite.journal import Journal
+from tests.rewrite.running import mark_interrupted
+from tests.ui.running import FILES, run, texts, write_project
 
 BEFORE = {path: text for path, text in FILES.items() if path.startswith("pkg/")}
 
@@ -139,7 +142,61 @@ def test_the_project_is_found_from_below_and_by_path(fixed: Path) -> None:
     assert texts(fixed) == BEFORE
 
 
-def test_an_interrupted_run_is_settled_and_told(fixed: Path) -> None:
-    entry = fixed / ".fullgraph" / "runs" / "1" / "entry.json"
-    entry.write_text(entry.read_text().replace('"done"', '"writing"'))
-    assert "fullgraph: run 1 had been interrupted: finished\n" in run(fixed, "log").err
+def test_an_interrupted_run_is_told_by_readers_and_finished_by_recover(fixed: Path) -> None:
+    mark_interrupted(fixed)
+    said = "fullgraph: run 1 was interrupted; `fullgraph recover` finishes it\n"
+    for command in (["log"], ["at", "pkg/a.py:2:5"]):
+        assert said in run(fixed, *command).err
+    for command in (["check"], ["fix"], ["ci"]):
+        assert "run 1 was interrupted; `fullgraph recover` finishes it" in run(fixed, *command).err
+    assert Journal(fixed).interrupted() == 1
+    assert run(fixed, "recover").err == "fullgraph: run 1 had been interrupted: finished\n"
+    assert run(fixed, "recover").out == f"No run in {fixed} is to be finished.\n"
+
+
+def test_a_command_that_writes_finishes_an_interrupted_run_first(fixed: Path) -> None:
+    mark_interrupted(fixed)
+    assert "run 1 had been interrupted: finished" in run(fixed, "fix", "--yes").err
+    mark_interrupted(fixed)
+    assert "run 1 had been interrupted: finished" in run(fixed, "undo").err
+    assert texts(fixed) == BEFORE
+
+
+# Not written here
+
+
+def test_a_copied_project_tells_its_runs_as_not_written_here(fixed: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(fixed, copy)
+    told = run(copy, "log")
+    assert told.out == "run 1  not written here: pkg/a.py, pkg/b.py, pkg/c.py\n"
+    assert "`fullgraph undo 1 --not-written-here FILE` takes it back in each FILE that you name" in told.err
+    [held] = json.loads(run(copy, "log", "--format", "json").out)
+    assert (held["run"], held["kind"]) == (1, "not written here")
+    after = texts(copy)
+    assert run(copy, "undo").err == "fullgraph: there is nothing to take back\n"
+    assert "run 1 was not written here" in run(copy, "undo", "1").err
+    assert texts(copy) == after
+
+
+def test_a_run_that_was_not_written_here_is_taken_out_of_named_files_only(fixed: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(fixed, copy)
+    after = texts(copy)
+    wrong = run(copy, "undo", "1", "--not-written-here", "pkg/a.py", "--not-written-here", "pkg/d.py")
+    assert "run 1 has not written 'pkg/d.py'; nothing was changed" in wrong.err
+    assert run(copy, "undo", "--not-written-here", "pkg/a.py").code == 2
+    done = run(copy, "undo", "1", "--not-written-here", "pkg/a.py")
+    assert done.out == "Took back run 1 in pkg/a.py. `fullgraph undo 2` brings it back.\n"
+    assert texts(copy) == after | {"pkg/a.py": BEFORE["pkg/a.py"]}
+    (copy / "pkg/a.py").write_text("mine = 1\n\n\n" + BEFORE["pkg/a.py"])
+    assert run(copy, "undo", "2").code == 0
+    assert texts(copy) == after | {"pkg/a.py": "mine = 1\n\n\n" + after["pkg/a.py"]}
+
+
+def test_a_run_of_an_earlier_edition_is_told_in_one_line(project: Path) -> None:
+    write_project(project, {".fullgraph/runs/1/entry.json": "{}"})
+    assert run(project, "log").out == (
+        "run 1  written by an earlier fullgraph, whose runs can no longer be taken back\n"
+    )
+    assert "written by an earlier fullgraph" in run(project, "undo", "1").err

@@ -15,6 +15,7 @@ from codemods.rewrite.earlier import Earlier, earlier
 from codemods.rewrite.journal import Journal
 from codemods.ui import proof
 from codemods.ui.proof import ProofRequest, declared_by, declared_since, prove_all, prover_for, sides_since, tell
+from tests.cases import all_cases, apply
 from tests.rewrite.running import change_of, write_files
 from validate.model import Declared, Measurement, Reason, Ruling, Settings, Sides, Verdict
 
@@ -83,6 +84,19 @@ def test_every_run_of_a_command_says_what_it_changes_on_purpose(root: Path) -> N
     was = earlier(root, "", 0)
     assert was.runs == (1, 2)
     assert [one.kind for one in declared_since(root, was)] == ["keys", "warning"]
+
+
+def test_a_change_has_the_same_purposes_by_revision_and_by_run(root: Path) -> None:
+    """What was written and journaled, and what git alone tells of it."""
+    case = next(case for case in all_cases(FLATTENS) if case.is_changing)
+    write_files(root, {path: raw.decode() for path, raw in case.before.items()})
+    journal, after = Journal(root), apply(case.before, case.fixable)
+    changed = {path: raw for path, raw in after.items() if raw != case.before.get(path)}
+    change = change_of(root, changed)
+    journal.write(Change(change.before, change.after, tuple(case.fixable)))
+    by_run = declared_since(root, earlier(root, "", 1))
+    assert by_run
+    assert declared_since(root, Earlier("at HEAD", {path: case.before.get(path) for path in changed})) == by_run
 
 
 class Announce(Codemod):

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 from codemods.ui.report.as_json import VERSION
+from codemods.ui.report.as_text import closing, summary
+from codemods.ui.report.model import Report
 from tests.ui.running import run, texts
 
 
@@ -27,6 +29,40 @@ def test_json_of_a_dry_run_holds_the_patch(project: Path) -> None:
     held = json.loads(run(project, "fix", "--diff", "--format", "json").out)
     assert held["patch"] == run(project, "fix", "--diff").out
     assert held["runs"] == []
+
+
+def test_findings_that_are_left_alone_for_one_reason_are_told_together(project: Path) -> None:
+    (project / "pkg" / "a.py").write_text("def one(items):\n    slow(*items)\n    slow(*items)\n    slow(1)\n")
+    (project / "pkg" / "d.py").write_text("def two(items):\n    slow(*items)\n")
+    result = run(project, "check", "--select", "call_fast", "pkg/a.py", "pkg/d.py")
+    assert result.out.count("left alone: ") == 1
+    assert "\n    also at pkg/a.py:3:5, pkg/d.py:2:5\n    left alone: the arguments are not known\n" in result.out
+    assert "4 findings in 2 files; 1 can be fixed" in result.err
+    assert len(json.loads(run(project, "check", "--select", "call_fast", "--format", "json").out)["findings"]) > 4
+    assert run(project, "check", "-q", "--select", "call_fast", "pkg/a.py").out.count("pkg/a.py") == 3
+
+
+def test_tests_are_counted_and_looked_at_where_they_are_named(project: Path) -> None:
+    (project / "tests").mkdir()
+    (project / "tests" / "test_a.py").write_text("import torch\n\ntorch._dynamo.reset()\n")
+
+    def look(*given: str) -> tuple[int, int]:
+        held = json.loads(run(project, "ci", "--output", "json", *given).out)
+        return len(held["findings"]), held["tests_left_out"]
+
+    assert look() == (0, 1)
+    assert look("tests") == look("tests/test_a.py") == look("--select", "use_public_compiler_api") == (1, 0)
+
+
+def test_what_was_not_followed_is_said_with_the_next_step() -> None:
+    [said] = [line for line in closing(Report(files=1, unfollowed=["a.py:3: `net` (...)"])) if "not followed" in line]
+    assert "a.py:3: `net`" in said
+    assert "`fullgraph observe -- COMMAND`" in said
+    assert "`fullgraph audit`" in said
+
+
+def test_tests_that_were_not_looked_at_are_said() -> None:
+    assert summary(Report(files=3, tests=1)) == "No findings in 3 files; 1 test file not looked at."
 
 
 def test_what_had_to_wait_for_a_rival_is_fixed_in_the_end(project: Path) -> None:

@@ -21,14 +21,16 @@ def record(
     reader: Callable[..., Any] | None = None,
     seed: int = 0,
     backward: bool = True,
-    logs: bool = True,
+    second: bool = False,
+    roots: tuple[str, ...] = (),
     **kwargs: Any,
 ) -> dict[str, Any]:
     """What a side would record of one call; `run` is its compiled form."""
     case = Case("case 1", args, kwargs)
-    subject = Subject(call, owner_of(call), [case], reader=reader)
+    subject = Subject(call, owner_of(call), [case], reader=reader, roots=roots)
     ran = call if run is None else run
-    made: dict[str, Any] = stored(record_case(subject, ran, case, Device(), seed=seed, backward=backward, logs=logs))
+    how: dict[str, Any] = {"seed": seed, "backward": backward, "second": second}
+    made: dict[str, Any] = stored(record_case(subject, ran, case, Device(), **how))
     return made
 
 

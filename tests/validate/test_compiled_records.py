@@ -16,6 +16,7 @@ from validate.worker.recording.compare import compare
 PAIRS: list[dict[str, Any]] = [{"between": between, "exact": False} for between in ("before", "after", "compiled")]
 SPENT = [("grads", "backward", "the graph is used up already")]
 MODEL = torch.nn.Linear(2, 2)
+HELD: list[torch.nn.Parameter] = []
 MODELS = [torch.nn.Linear(2, 2, bias=False)]
 """Behind a list: nothing that is looked at leads to it."""
 
@@ -101,11 +102,11 @@ def test_the_gradient_of_a_parameter_that_nobody_names_does_not_count_once_compi
     assert [places(first, second, **pair) for pair in PAIRS] == [[], [], []]
 
 
-def test_parameters_without_a_name_do_not_count_where_the_sides_use_other_surroundings() -> None:
+def test_parameters_without_a_name_do_not_count_where_one_side_holds_more() -> None:
     def named(x: torch.Tensor) -> Any:
-        return hidden(x) + 0 * MODEL(x).detach()
+        return hidden(x)
 
-    def unnamed(x: torch.Tensor) -> Any:
+    def unnamed(x: torch.Tensor, more: Any = MODEL) -> Any:
         return hidden_and_detached(x)
 
     assert places(record(named, torch.ones(1, 2)), record(unnamed, torch.ones(1, 2))) == []
@@ -114,8 +115,8 @@ def test_parameters_without_a_name_do_not_count_where_the_sides_use_other_surrou
 def test_two_parameters_of_the_same_numbers_have_no_name_and_one_of_them_alone_has() -> None:
     twins = [torch.nn.Parameter(torch.ones(2)) for _ in range(2)]
     alone = torch.nn.Parameter(torch.zeros(2))
-    held = [*twins, alone]
-    found = record(lambda x: x * held[0] + held[1] + held[2], torch.ones(2))["grads"]
+    HELD[:] = [*twins, alone]
+    found = record(lambda x: x * HELD[0] + HELD[1] + HELD[2], torch.ones(2))["grads"]
     assert {path.split(" ")[0] for path, *_ in found} == {"hidden"}
     assert len({path for path, *_ in found}) == 1
 
@@ -135,9 +136,9 @@ def leave_note(x: torch.Tensor) -> Any:
 
 
 def test_an_attribute_more_on_what_a_function_uses_by_name_is_told_and_no_difference() -> None:
-    first = record(lambda x: MODEL(x), torch.ones(1, 2))
+    first = record(lambda x: MODEL(x), torch.ones(1, 2), roots=(__file__,))
     try:
-        second = record(leave_note, torch.ones(1, 2))
+        second = record(leave_note, torch.ones(1, 2), roots=(__file__,))
     finally:
         del MODEL.note
     told = compare(first, second, between="eager", exact=True)

@@ -15,7 +15,8 @@ def record(error: list[str] | None) -> dict[str, Any]:
     trees: dict[str, list[Any]] = {
         channel: [] for channel in ("output", "args", "state", "grads", "modes", "surroundings")
     }
-    return {"case": "case 1", "exception": error, "backward": None, "warnings": [], "stdout": "", **trees}
+    said = {"warnings": [], "logs": [], "stdout": "", "stderr": "", "stderr_masked": ""}
+    return {"case": "case 1", "exception": error, "backward": None, **said, **trees}
 
 
 def differences(ours: list[str] | None, theirs: list[str] | None, between: str = "compiled") -> list[str]:

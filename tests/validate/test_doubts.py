@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from validate import doubts
+from validate.exercised import Trace, exercise
 from validate.judge import IDLE, Evidence
 from validate.model import Difference, Measurement, Sides
 
@@ -118,7 +119,7 @@ def test_steady_inputs_are_no_doubt() -> None:
 def test_a_file_that_was_read_from_the_disk_is_named_with_its_side() -> None:
     found = evidence("case 1")
     doubts.doubt_stale(found, "after", [f"m{number}.py" for number in range(7)])
-    assert texts(found)[0].startswith("after: m0.py, m1.py, m2.py, m3.py, m4.py ran as on the disk")
+    assert texts(found)[0].startswith("after: m0.py, m1.py, m2.py, m3.py, m4.py was used as on the disk")
 
 
 def test_the_time_limit_is_told_with_the_stage() -> None:
@@ -144,8 +145,8 @@ SIDES = Sides(Path("/"), {"m.py": BEFORE.encode()}, {"m.py": BEFORE.replace("ret
 def test_nothing_that_ran_is_a_doubt_and_some_that_did_not_a_notice(
     ran: tuple[int, ...], doubted: list[str], noticed: list[str]
 ) -> None:
-    found = Evidence(Measurement("before"), Measurement("after", ran={"m.py": ran}))
-    doubts.doubt_idle(found, SIDES)
+    found = Evidence(changed=exercise(SIDES, {"after": {"m.py": Trace(frozenset(ran))}}))
+    doubts.doubt_idle(found)
     assert (texts(found), found.notices) == (doubted, noticed)
     assert all(reason.name == IDLE for reason in found.doubts)
 

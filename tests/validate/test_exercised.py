@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from validate.exercised import changed_places, did_run, never_ran
-from validate.model import Sides
+from validate.exercised import Trace, did_run, exercise
+from validate.model import ChangedPlace, Sides
 
 BEFORE = """import torch
 
@@ -27,8 +27,13 @@ def sides(after: str, before: str = BEFORE) -> Sides:
 
 
 def idle(changed: Sides, after: list[int], before: list[int] | None = None) -> list[tuple[str, int]]:
-    places, _ = never_ran(changed, {"after": {"m.py": after}, "before": {"m.py": before or []}})
-    return [(place.side, place.first) for place in places]
+    places = places_of(changed, after, before)
+    return [(place.side, place.first) for place in places if not place.ran]
+
+
+def places_of(changed: Sides, after: list[int], before: list[int] | None = None) -> list[ChangedPlace]:
+    ran = {"after": after, "before": before or []}
+    return exercise(changed, {side: {"m.py": Trace(frozenset(lines))} for side, lines in ran.items()})
 
 
 def test_a_changed_line_that_ran_is_exercised() -> None:
@@ -71,7 +76,7 @@ def test_a_module_that_changes_only_at_its_top_level_is_exercised_by_the_import(
 
 
 def test_comments_and_blank_lines_are_no_places() -> None:
-    assert changed_places(sides(BEFORE.replace("    y = x", "    # more\n\n    y = x"))) == []
+    assert exercise(sides(BEFORE.replace("    y = x", "    # more\n\n    y = x")), {}) == []
 
 
 def test_a_statement_over_several_lines_ran_if_its_first_line_did() -> None:
@@ -89,7 +94,7 @@ def test_an_inner_function_that_is_never_called_is_idle_though_its_outer_one_ran
 
 @pytest.mark.parametrize("text", ["def f(:\n", "\x00", ""])
 def test_text_that_does_not_parse_has_places_all_the_same(text: str) -> None:
-    assert len(changed_places(sides("def f(x):\n    return x\n", text))) == 1
+    assert len(exercise(sides("def f(x):\n    return x\n", text), {})) == 1
 
 
 def test_a_form_feed_ends_no_line() -> None:
@@ -115,9 +120,8 @@ def test_a_place_counts_where_one_of_several_ran() -> None:
 def test_a_new_file_and_a_file_that_is_gone_are_places() -> None:
     text = b"def f(x):\n    return x\n"
     for before, after, side in ((None, text, "after"), (text, None, "before")):
-        places, count = never_ran(Sides(Path("/"), {"m.py": before}, {"m.py": after}), {})
-        assert [(place.side, place.first) for place in places] == [(side, 1)]
-        assert count == 1
+        places = exercise(Sides(Path("/"), {"m.py": before}, {"m.py": after}), {})
+        assert [(place.side, place.first, place.ran) for place in places] == [(side, 1, 0)]
 
 
 def test_whether_lines_ran_is_unknown_at_the_top_level() -> None:
@@ -136,4 +140,4 @@ def test_the_signature_of_an_inner_function_counts_only_when_that_function_ran()
 
 def test_places_at_the_top_level_do_not_count_beside_others() -> None:
     changed = sides(BEFORE.replace("import torch\n", "import torch\nN = 3\n").replace("x + 1", "x + 2"))
-    assert never_ran(changed, {"after": {"m.py": [6]}}) == ([], 1)
+    assert [(place.first, place.ran) for place in places_of(changed, [6])] == [(6, 1)]

@@ -116,7 +116,7 @@ def test_a_break_is_told_at_its_line(call: Any, mark: str, id_: str, function: s
 def test_a_lone_print_has_no_graph_and_one_break() -> None:
     counted = count(programs.lone_print)
     assert counted["graphs"] == []
-    assert counted["counts"]["breaks"] == 1
+    assert counted["counts"]["places"] == 1
 
 
 def test_a_break_in_a_loop_says_that_the_frame_is_skipped() -> None:

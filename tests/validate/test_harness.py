@@ -20,7 +20,9 @@ import torch
 from codemods.ui.harness import Wish, write_harness
 from codemods.ui.making import Sources
 from tests.validate.capturing import PATIENCE, environment, fullgraph
+from tests.validate.focus_programs import make_focus_project
 from tests.validate.harness_programs import make_project
+from validate.capture_session import write_archive
 from validate.drafting.library import Library
 from validate.harness.compose import Place
 from validate.new_harness import harness_name, new_harness
@@ -54,6 +56,17 @@ def draft(project: Path) -> Draft:
     def write(target: str, config: str = "works.json", mode: str | None = None) -> str:
         assert write_harness(Wish(target, config, "cpu", mode, None, sys.executable)) == 0
         return next((project / "harness").glob("harness_*.py")).read_text()
+
+    return write
+
+
+@pytest.fixture
+def focus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Draft:
+    monkeypatch.chdir(make_focus_project(tmp_path))
+
+    def write(target: str, config: str) -> str:
+        assert write_harness(Wish(target, config, "cpu", None, None, sys.executable)) == 0
+        return next((tmp_path / "harness").glob("harness_*.py")).read_text()
 
     return write
 
@@ -199,6 +212,21 @@ def test_a_config_may_be_a_class_with_defaults(project: Path, draft: Draft) -> N
     assert function(text, "build") == "return Weir(config=CONFIG.weir).to(device)"
 
 
+def test_required_fields_of_a_config_class_are_filled(focus: Draft) -> None:
+    text = focus("lens.nets:GistNet", "lens.settings:Run")
+    assert 'CONFIG = Run(name="name", sizes=Sizes(width=12, depth=2))' in text
+    assert function(text, "build") == "return GistNet(sizes=CONFIG.sizes).to(device)"
+    assert "# Guessed: `name`." in text
+
+
+def test_a_config_class_that_cannot_be_filled_says_what_it_needs(
+    focus: Draft, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("src/lens/odd.py").write_text("class Odd:\n    def __init__(self, what): ...\n")
+    assert write_harness(Wish("lens.nets:GistNet", "lens.odd:Odd", "cpu", None, None, sys.executable)) == 4
+    assert "lens.odd:Odd needs what" in capsys.readouterr().err
+
+
 def test_a_config_may_be_the_constants_of_a_file(project: Path, draft: Draft) -> None:
     (project / "src" / "plain.py").write_text("inlet = 4\nhidden = 6\noutlet = 2\n")
     text = draft("works.nets:Canal", "src/plain.py")
@@ -295,6 +323,24 @@ def test_it_is_compiled_as_the_project_does_it(draft: Draft, target: str, option
     assert f"COMPILE: dict[str, Any] = {options}" in draft(target)
 
 
+@pytest.mark.parametrize(
+    ("target", "options", "place"),
+    [
+        ("lens.nets:FocusNet", '{"mode": "max-autotune-no-cudagraphs"}', "src/lens/controller.py:10"),
+        ("lens.nets:GistNet", '{"dynamic": True}', "src/lens/controller.py:11"),
+        ("lens.nets:TileNet", '{"fullgraph": True}', "src/lens/controller.py:13"),
+        ("lens.nets:WideTileNet", '{"fullgraph": True}', "src/lens/controller.py:13"),
+    ],
+)
+def test_of_several_requests_the_one_that_is_meant_is_taken(
+    focus: Draft, target: str, options: str, place: str
+) -> None:
+    """By what is compiled or what it is called; also that of a base; before one in a program."""
+    text = focus(target, "")
+    assert f"# As in {place}." in text
+    assert f"COMPILE: dict[str, Any] = {options}" in text
+
+
 def test_the_comment_says_where_the_options_come_from(draft: Draft) -> None:
     assert "# As in src/works/train.py:11." in draft("works.nets:Weir")
 
@@ -326,6 +372,26 @@ def test_captured_calls_say_what_goes_in(draft: Draft) -> None:
     script, _ = new_harness("works.nets:blend", Library(read), Place("a/b.py", "a/c.py", ("src",)), captured=index)
     assert "BATCHES = (6, 9, 4, 7)" in script
     assert "torch.randn(batch, 5, generator=generator)" in script
+
+
+def test_captured_calls_of_forward_are_those_of_the_class(focus: Draft) -> None:
+    seen = {"kind": "tensor", "shape": [6, 4, 20, 20], "dtype": "float32", "device": "cpu"}
+    stored = Path(".fullgraph/captures/lens.nets.TileNet.forward.pt")
+    stored.parent.mkdir(parents=True)
+    write_archive(stored, {"calls": [{"arguments": [["tiles", seen]]}]}, [])
+    assert "torch.randn(batch, 4, 20, 20, generator=generator)" in focus("lens.nets:TileNet", "")
+
+
+def test_a_net_is_as_wide_as_what_was_captured(focus: Draft) -> None:
+    seen = {"kind": "tensor", "shape": [6, 5, 64], "dtype": "float32", "device": "cpu"}
+    levels = {"kind": "tensor", "shape": [6, 5], "dtype": "int64", "device": "cpu"}
+    stored = Path(".fullgraph/captures/lens.nets.FocusNet.forward.pt")
+    stored.parent.mkdir(parents=True)
+    write_archive(stored, {"calls": [{"arguments": [["blocks", seen], ["levels", levels]]}]}, [])
+    text = focus("lens.nets:FocusNet", "")
+    assert function(text, "build") == "return FocusNet(width=64).to(device)"
+    assert "torch.randn(batch, 5, 64, generator=generator)" in text
+    assert "pad_mask" not in text.partition("def loss_of")[0]
 
 
 def test_joined_tensors_share_the_width_of_the_layer(draft: Draft) -> None:

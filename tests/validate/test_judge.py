@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from validate.judge import IDLE, Evidence, combined, exit_code, judge
+from validate.judge import EFFECT, IDLE, Evidence, combined, exit_code, judge
 from validate.model import (
     Break,
+    ChangedPlace,
     Difference,
     Graph,
     Measurement,
@@ -282,7 +283,7 @@ def test_a_level_number_that_was_not_confirmed_is_told_as_ever() -> None:
     found = evidence(ratios={"eager": LEVEL, "compiled": FASTER}, unconfirmed={"eager", "compiled"})
     texts = {one.name: one.text for one in judge(found)[1]}
     assert "not in every process" not in texts["eager"]
-    assert texts["compiled"].endswith("faster [1.27, 1.35], but not in every process")
+    assert texts["compiled"].endswith("faster [1.27, 1.35], but not in every process: too noisy to tell")
 
 
 def test_a_device_without_values_proves_nothing_though_breaks_went() -> None:
@@ -302,3 +303,93 @@ def test_of_several_scenarios_worse_outweighs_undecided_and_undecided_outweighs_
     assert combined([worse, verdict(Ruling.DIFFERENT)]) is Ruling.DIFFERENT
     assert combined([verdict(Ruling.NEUTRAL), verdict(Ruling.NEUTRAL)]) is Ruling.NEUTRAL
     assert combined([]) is Ruling.UNDECIDED
+
+
+# What was not seen
+
+UNSEEN = ChangedPlace(
+    "m.py", "after", 3, 5, (3, 4), lines=3, ran=2, unseen=("the `else` of line 3 (before) was never taken",)
+)
+
+
+@pytest.mark.parametrize("before", [None, {"breaks": (BREAK,)}], ids=["would be neutral", "would be proven"])
+def test_an_effect_that_was_not_seen_is_neither_proven_nor_neutral(before: dict[str, Any] | None) -> None:
+    found, reasons = judge(evidence(before, changed=[UNSEEN, UNSEEN]))
+    assert found is Ruling.UNDECIDED
+    assert (reasons[0].name, reasons[0].text) == (
+        EFFECT,
+        "not all of the change was seen: m.py: the `else` of line 3 (before) was never taken (and 1 more); "
+        "give a case, or a device, that shows it",
+    )
+    assert "breaks" in [reason.name for reason in reasons], "what was measured is told all the same"
+
+
+def test_a_difference_is_told_before_what_was_not_seen() -> None:
+    apart = Difference("eager", "case 1", "output", "value", "1", "2")
+    assert ruling(changed=[UNSEEN], differences=[apart]) is Ruling.DIFFERENT
+
+
+def test_places_that_were_seen_change_nothing() -> None:
+    assert ruling({"breaks": (BREAK,)}, changed=[replace(UNSEEN, unseen=())]) is Ruling.PROVEN
+
+
+# Less that is compiled
+
+WORK = {"graphs": (GRAPH, GRAPH), "operations": 8}
+
+
+def test_fewer_breaks_are_no_merit_where_nothing_is_compiled_any_more() -> None:
+    broken = {**WORK, "breaks": (BREAK, BREAK, BREAK), "fullgraph": False}
+    nothing = {"graphs": (), "operations": 8, "breaks": (BREAK,), "fullgraph": False}
+    assert ruling(broken, nothing) is Ruling.WORSE
+    assert "less is compiled: operators in graphs 8 > 0" in sentence(broken, nothing)
+
+
+def test_graphs_that_were_compiled_again_may_have_done_the_work() -> None:
+    again = replace(GRAPH, recompile="size mismatch")
+    broken = {"graphs": (GRAPH, GRAPH, again, again), "operations": 16, "breaks": (BREAK,), "fullgraph": False}
+    small = replace(GRAPH, operators=2)
+    assert ruling(broken, {**WORK, "graphs": (small, replace(again, operators=6)), "operations": 16}) is Ruling.PROVEN
+    assert ruling(broken, {**WORK, "graphs": (small,), "operations": 16}) is Ruling.WORSE
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        ({"graphs": (replace(GRAPH, operators=3),), "operations": 8}, Ruling.WORSE),
+        ({"graphs": (replace(GRAPH, operators=3),), "operations": 3}, Ruling.PROVEN),
+        ({"graphs": (GRAPH,), "operations": 8}, Ruling.PROVEN),
+        ({"graphs": (replace(GRAPH, operators=3),), "operations": None}, Ruling.PROVEN),
+    ],
+    ids=["less of the same work", "all of less work", "half", "not measured"],
+)
+def test_what_counts_is_the_share_of_the_work_that_is_compiled(after: dict[str, Any], told: Ruling) -> None:
+    assert ruling({**WORK, "breaks": (BREAK,)}, after) is told
+
+
+def test_code_that_no_longer_compiles_itself_is_worse() -> None:
+    before, after = {"breaks": (BREAK,), "compiles_itself": True}, {"compiles_itself": False}
+    assert ruling(before, after) is Ruling.WORSE
+    assert "the code compiles itself: yes > no" in sentence(before, after)
+    assert ruling(after, before) is Ruling.WORSE, "there is a break more"
+    assert ruling(after, {"compiles_itself": True}) is Ruling.NEUTRAL
+    assert ruling({"breaks": (BREAK,), "compiles_itself": True}, {"compiles_itself": None}) is Ruling.PROVEN
+
+
+# Three words
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.97, 1.05, "the same [0.97, 1.05]"),
+        (0.8, 1.3, "too noisy to tell [0.80, 1.30]"),
+        (1.01, 1.4, "too noisy to tell [1.01, 1.40]"),
+        (1.005, 1.03, "the same [1.00, 1.03]"),
+        (1.03, 1.4, "1.10x faster [1.03, 1.40]"),
+    ],
+)
+def test_a_wide_interval_is_not_called_the_same(low: float, high: float, text: str) -> None:
+    reasons = judge(evidence(ratios={"eager": Ratio(1.1, low, high, 40)}))[1]
+    assert next(reason.text for reason in reasons if reason.name == "eager") == f"eager pass {text}"
+    assert not [reason for reason in reasons if reason.name == "compiled"], "what was not measured is no reason"

@@ -77,7 +77,7 @@ def test_a_stream_that_the_case_keeps_can_be_written_to_later() -> None:
 
 def test_addresses_and_strange_bytes_in_what_is_printed_do_not_hurt() -> None:
     def speak() -> None:
-        print(object(), "0x7f1234567890", "\ud800")
+        print(object(), hex(id(speak)), "\ud800")
         os.write(1, b"\xff\n")
 
     assert record(speak)["stdout"] == "<object object at 0x...> 0x... \\ud800\n\\xff\n"
@@ -165,7 +165,6 @@ def test_log_records_that_pass_are_heard() -> None:
         logger.warning("bad %d", "format")
 
     assert [line[1:] for line in record(log)["logs"]] == [["INFO", "loss 0.2"], ["WARNING", "bad %d % ('format',)"]]
-    assert record(log, logs=False)["logs"] == []
 
 
 def test_a_part_of_torch_that_is_loaded_late_warns_nobody() -> None:
@@ -182,12 +181,12 @@ def test_a_part_of_torch_that_is_loaded_late_warns_nobody() -> None:
 
 def test_what_is_printed_beyond_the_most_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "LONGEST", 4)
-    with listening.hear_stdout() as heard:
+    with listening.hear_streams() as heard:
         print("abcdefg", end="")
-    assert heard == ["abcd\n... and 3 bytes more"]
-    with listening.hear_stdout() as heard:
+    assert heard == {"stdout": "abcd\n... and 3 bytes more", "stderr": ""}
+    with listening.hear_streams() as heard:
         print("abcd", end="")
-    assert heard == ["abcd"]
+    assert heard["stdout"] == "abcd"
 
 
 def test_files_that_are_left_open_are_no_warning_of_the_code() -> None:

@@ -16,6 +16,7 @@ import torch
 
 from tests.validate.capturing import Recorder, fullgraph, load_module
 from tests.validate.drafted_programs import MODELS, RUNNING
+from tests.validate.focus_programs import make_focus_project
 from validate.capture_session import read_index
 from validate.model import ValidateError
 from validate.new_scenario import file_name, new_scenario
@@ -178,6 +179,43 @@ def test_a_shape_in_the_annotation_counts(tmp_path: Path) -> None:
     drafted = draft("typed:f", tmp_path)
     assert '"x": torch.randn(batch, 5' in drafted
     assert '"i": torch.randint(0, 8, (batch,)' in drafted
+
+
+def test_the_batch_has_one_name_in_a_docstring(tmp_path: Path) -> None:
+    drafted = draft("lens.nets:FocusNet", make_focus_project(tmp_path) / "src")
+    assert '"blocks": torch.randn(batch, 8, 8,' in drafted
+
+
+def test_a_tensor_with_a_default_is_given_if_its_shape_is_known(tmp_path: Path) -> None:
+    drafted = draft("lens.nets:FocusNet", make_focus_project(tmp_path) / "src")
+    assert '"pad_mask": (torch.rand(batch, 8, generator=generator) > 0.9)' in drafted
+
+
+def test_the_docstring_of_what_is_called_counts_and_a_reshape_keeps_the_width(tmp_path: Path) -> None:
+    drafted = draft("lens.nets:GistNet", make_focus_project(tmp_path) / "src")
+    assert '"emb": torch.randn(batch, 8, 3, 16,' in drafted
+    assert '"mask": (torch.rand(batch, 8,' in drafted
+
+
+def test_gradients_are_there_where_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make_focus_project(tmp_path) / "src"
+    monkeypatch.syspath_prepend(folder)
+    assert len(run(draft("lens.telemetry:norms", folder))[0]) == 2
+    assert run(draft("lens.telemetry:norm", folder))[0] > 0
+
+
+def test_what_is_disabled_is_run_by_a_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make_focus_project(tmp_path) / "src"
+    monkeypatch.syspath_prepend(folder)
+    drafted = draft("lens.telemetry:report", folder)
+    assert "    return caller" in drafted
+    assert [type(result) for result in run(drafted)] == [float, float]
+
+
+def test_what_a_function_moves_is_left_on_the_host(tmp_path: Path) -> None:
+    drafted = draft("lens.telemetry:place", make_focus_project(tmp_path) / "src")
+    assert '"batch": torch.randn(batch, 8, generator=generator), "device": device' in drafted
+    assert "fullgraph prove scenarios/x.py --device second" in drafted
 
 
 def test_values_that_the_project_passes_are_good_guesses(tmp_path: Path) -> None:

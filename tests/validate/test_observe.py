@@ -154,7 +154,8 @@ def observe(folder: Path, *command: str, **changes: str) -> subprocess.Completed
 
 
 def report_in(folder: Path) -> dict[str, Any]:
-    return read_report(folder / ".fullgraph" / "observed.json")
+    file = folder / ".fullgraph" / "observed.json"
+    return read_report(file, file.read_bytes())
 
 
 def entry(report: dict[str, Any], name: str) -> dict[str, Any]:
@@ -559,18 +560,14 @@ x.sum().item(), x.cpu(), torch.ones(1).item()
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (None, "No such file"),
         ("{", "not JSON, or not whole"),
         ("[1]", "not a report"),
         ('{"version": 1}', "not a report"),
-        (json.dumps({"format": FORMAT, "schema": SCHEMA + 1}), "update it, or observe anew"),
-        (json.dumps({"format": FORMAT, "schema": "1"}), "update it, or observe anew"),
+        (json.dumps({"format": FORMAT, "schema": SCHEMA + 1}), ".*update it, or observe anew"),
+        (json.dumps({"format": FORMAT, "schema": "1"}), ".*update it, or observe anew"),
         (json.dumps({"format": FORMAT, "schema": SCHEMA, "entries": {}}), "damaged: entries"),
     ],
 )
-def test_what_is_no_report_is_refused_with_the_reason(tmp_path: Path, text: str | None, said: str) -> None:
-    file = tmp_path / "report.json"
-    if text is not None:
-        file.write_text(text)
-    with pytest.raises(ValidateError, match=said):
-        read_report(file)
+def test_what_is_no_report_is_refused_with_the_reason(text: str, said: str) -> None:
+    with pytest.raises(ValidateError, match=f"report.json: {said}"):
+        read_report(Path("report.json"), text.encode())

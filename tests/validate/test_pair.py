@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,20 @@ class Scripted:
     def __init__(self, reply: Reply, took: float = 0.0) -> None:
         self.reply = reply
         self.took = took
+        self.pretends = False
+        """Whether a block took as long as `took` says, and not as long as it tells."""
+
         self.asked: list[dict[str, Any]] = []
 
     def send(self, request: str, **given: Any) -> None:
         self.asked.append({"do": request, **given})
 
     def answer(self, stage: str, limit: float) -> Any:
-        return self.reply(self.asked[-1])
+        given = self.asked[-1]
+        told = self.reply(given)
+        if given.get("stage") == "block" and not self.pretends:
+            self.took = told * given["passes"]
+        return told
 
 
 def pair_of(before: Reply, after: Reply | None = None, *, took: float = 0.0, limit: float = 1000, **given: Any) -> Pair:
@@ -202,6 +210,36 @@ def test_a_clock_that_stands_still_is_told_and_nothing_is_timed(stopped: str) ->
     pair = pair_of(timed(1.0), reply)
     assert blocks(pair) == {}
     assert pair.gaps == ["eager, after: the clock stands still"]
+
+
+@pytest.mark.parametrize(
+    ("told", "passed", "is_believed"),
+    [
+        ((0.04, 0.02), (0.05, 0.03), True),
+        ((0.04, 0.02), (0.05, 0.05), False),
+        ((0.02, 0.04), (0.05, 0.05), False),
+        ((0.04, 0.04), (0.05, 0.05), True),
+        ((0.04, 0.04), (0.05, 0.09), False),
+        ((0.04, 0.039), (0.05, 0.05), True),
+        ((0.04, 0.06), (0.05, 0.05), False),
+    ],
+)
+def test_times_are_believed_if_the_clock_of_the_controller_agrees(
+    told: tuple[float, float], passed: tuple[float, float], is_believed: bool
+) -> None:
+    """A module that slows down the clock of its process is no faster."""
+    pair = pair_of(*(timed(seconds) for seconds in told), repeat=3)
+    for worker, seconds in zip(pair.workers.values(), passed, strict=True):
+        worker.took, worker.pretends = seconds * ceil(BLOCK_SECONDS / max(told)), True  # type: ignore[attr-defined]
+    assert bool(blocks(pair)) is is_believed
+    assert bool(pair.gaps) is not is_believed
+
+
+def test_where_arguments_are_made_anew_a_side_may_take_longer_for_them() -> None:
+    pair = pair_of(timed(0.04), timed(0.02), repeat=3)
+    for worker in pair.workers.values():
+        worker.took, worker.pretends = 0.1, True  # type: ignore[attr-defined]
+    assert blocks(pair, fresh_arguments=True)
 
 
 def test_a_block_that_fails_leaves_no_times() -> None:

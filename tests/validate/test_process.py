@@ -49,7 +49,7 @@ def test_code_that_is_neither_is_somebodys_own_way_to_compile(tmp_path: Path) ->
 def test_lines_are_kept_by_where_they_stand(tmp_path: Path) -> None:
     file = tmp_path.resolve() / "m.py"
     file.write_text(LAID)
-    lines = watch_run(file, LAID, "g").as_json()[str(file)]
+    lines = watch_run(file, LAID, "g").as_json()["ran"][str(file)]
     assert [line for line in lines if line > 0] == [6]
     assert {-1, -5} <= set(lines)
 

@@ -40,8 +40,10 @@ class Answering:
     def open(self, cache: Path) -> Any:
         return self.stages["open"]
 
-    def again(self, side: str, cache: Path) -> bool:
-        self.asked.append(("again", {"side": side}))
+    is_varied = False
+
+    def again(self, cache: Path, **stages: Any) -> bool:
+        self.asked.append(("again", stages))
         return bool(self.stages.get("again", True))
 
     def cold_starts(self, **given: Any) -> Any:
@@ -82,7 +84,8 @@ def both(told: Any) -> dict[str, Any]:
 
 def eager(**more: Any) -> dict[str, Any]:
     plain = {"raised": [], "exceptions": [], "opaque": [], "mutated": False, "random": False, "peak_bytes": 1}
-    return {**plain, "skipped": [], **more}
+    told = {"unseen": [], "wrote": False, "empty": False, "silent": False, "constant": False}
+    return {**plain, **told, "skipped": [], **more}
 
 
 def differs(between: str, path: str = "output") -> list[Difference]:
@@ -178,7 +181,7 @@ def test_a_difference_is_held_against_a_second_run_of_the_same_code() -> None:
         "before/eager again/eager": differs("eager", "stdout[0]"),
     }
     proof.compare_eager(pair)  # type: ignore[arg-type]
-    assert ("again", {"side": "before"}) in pair.asked
+    assert ("again", {"eager": {}}) in pair.asked
     assert paths(proof.evidence.differences) == [("eager", "output")]
 
 
@@ -238,19 +241,23 @@ def test_lines_that_could_not_be_watched_are_a_doubt() -> None:
     ]
 
 
+def counted_reads(ran: dict[str, list[int]], **more: Any) -> dict[str, Any]:
+    seen: dict[str, Any] = {"steps": {}, "spots": None, "performed": [], "stale": [], "operations": 1}
+    return {"syncs": [], "moves": [], "how": "fake", "ran": ran, **seen, **more}
+
+
 def test_lines_that_ran_are_known_by_their_path_below_the_root(tmp_path: Path) -> None:
     proof = proof_of(root=tmp_path)
-    counted = {"syncs": [], "moves": [], "how": "fake", "stale": [], "ran": {str(tmp_path / "m.py"): [2]}}
+    counted = counted_reads({str(tmp_path / "m.py"): [2]})
     proof.count_reads(Answering(syncs=both(counted)))  # type: ignore[arg-type]
     assert (proof.evidence.after.ran, proof.evidence.doubts) == ({"m.py": (2,)}, [])
 
 
 def test_a_file_that_ran_as_on_the_disk_is_a_doubt(tmp_path: Path) -> None:
     proof = proof_of(root=tmp_path)
-    ran = {str(tmp_path / "m.py"): [2]}
-    counted = {"syncs": [], "moves": [], "how": "fake", "stale": [str(tmp_path / "m.py")], "ran": ran}
+    counted = counted_reads({str(tmp_path / "m.py"): [2]}, stale=[str(tmp_path / "m.py")])
     proof.count_reads(Answering(syncs=both(counted)))  # type: ignore[arg-type]
-    assert [one.text.split(" ran")[0] for one in proof.evidence.doubts] == ["before: m.py", "after: m.py"]
+    assert [one.text.split(" was")[0] for one in proof.evidence.doubts] == ["before: m.py", "after: m.py"]
 
 
 def counted_graphs(**more: Any) -> dict[str, Any]:
@@ -324,7 +331,7 @@ def test_arguments_that_drift_from_stage_to_stage_are_a_doubt() -> None:
 
 def test_a_side_that_does_not_compile_is_not_compared() -> None:
     proof = proof_of()
-    assert compare_compiled(proof, compiled_pair(before=["case 1"])) == [INPUTS, "after/eager after/compiled"]
+    assert compare_compiled(proof, compiled_pair(before=["case 1"])) == [INPUTS, INPUTS, INPUTS]
     assert proof.evidence.compile_failures == {"before": "before, case 1: Unsupported case 1"}
 
 
@@ -418,7 +425,7 @@ class Runs(Compares):
     given: Answering
     happens: Callable[[Any], Any]
 
-    def pair(self, name: str, seed: int = 0) -> Any:
+    def pair(self, name: str, seed: int = 0, *, varied: bool = False) -> Any:
         return nullcontext(self.given)
 
     def greet(self, pair: Any) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def test_few_blocks_claim_little(count: int) -> None:
     claims = 0
     for seed in range(200):
         ratio = ratio_of(blocks(1.0, 0.05, seed, count), blocks(1.0, 0.05, seed + 1000, count))
-        claims += compare_speed("eager", "eager", ratio).tendency != "same"
+        claims += compare_speed("eager", "eager", ratio).tendency in ("better", "worse")
     assert claims <= 10
     assert compare_speed("eager", "eager", ratio_of([300.0] * count, [1.0] * count)).tendency == "better"
 
@@ -72,7 +72,7 @@ def test_two_measurements_that_disagree_prove_nothing() -> None:
     faster = ratio_of(blocks(1.3, 0.01, 1), blocks(1.0, 0.01, 2))
     level = ratio_of(blocks(1.0, 0.01, 3), blocks(1.0, 0.01, 4))
     assert compare_speed("eager", "eager pass", faster).tendency == "better"
-    assert compare_speed("eager", "eager pass", joined([faster, level])).tendency == "same"
+    assert compare_speed("eager", "eager pass", joined([faster, level])).tendency == "noisy"
 
 
 @given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=50))
@@ -85,7 +85,7 @@ def test_the_ratio_lies_in_its_interval(times: list[float]) -> None:
 def test_a_busy_machine_decides_nothing() -> None:
     """Seen once: code that reads less was called 6.23 times slower, [1.14, 25.85], because others ran meanwhile."""
     reason = compare_speed("eager", "eager pass", Ratio(1 / 6.23, 1 / 25.85, 1 / 1.14, 5))
-    assert (reason.tendency, reason.text) == ("same", "eager pass too noisy to tell [0.04, 0.88]")
+    assert (reason.tendency, reason.text) == ("noisy", "eager pass too noisy to tell [0.04, 0.88]")
 
 
 def test_much_faster_is_faster_however_wide_the_interval() -> None:

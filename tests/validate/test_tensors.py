@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,6 @@ from torch.testing._internal.two_tensor import TwoTensor
 
 from tests.validate.flattening import found, kinds, leaves
 from validate.worker.recording.flatten import describe, flatten
-from validate.worker.recording.surroundings import read_surroundings
 
 
 class Tagged(torch.Tensor):
@@ -108,15 +106,17 @@ def test_a_number_is_the_same_however_it_is_stored() -> None:
     plain = torch.tensor([1 + 2j, 3 - 4j])
     for view in (plain.conj(), plain.conj().imag, plain.real.expand(3, 2), plain.reshape(1, 2).t()):
         stored = view.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
-        assert not found(view, stored)
-        assert view.is_contiguous() is False or describe(view, "v") == describe(stored, "v")
+        assert {at.what for at in found(view, stored)} <= {"strides", "marks"}
+        told = [[leaf for leaf in describe(one, "v") if leaf[1] != "marks"] for one in (view, stored)]
+        assert view.is_contiguous() is False or told[0] == told[1]
 
 
 def test_what_is_kept_is_a_copy() -> None:
     tensor = torch.zeros(3)
     kept = flatten(tensor, "v", on_opaque=lambda *_: None)
     tensor.add_(1)
-    assert kept[-1][2].tolist() == [0, 0, 0]
+    (value,) = [fact for _, kind, fact in kept if kind == "value"]
+    assert value.tolist() == [0, 0, 0]
 
 
 def test_a_gradient_belongs_to_its_tensor() -> None:
@@ -189,18 +189,6 @@ MODEL = torch.nn.Linear(2, 2)
 
 def call_model(x: torch.Tensor) -> Any:
     return MODEL(x)
-
-
-def test_surroundings_are_followed_into_the_functions_that_are_called() -> None:
-    scale = torch.ones(1)
-
-    def outer(x: torch.Tensor) -> Any:
-        return call_model(x) * scale
-
-    named = {path: id(value) for path, value in read_surroundings(functools.partial(outer)).items()}
-    here = __name__
-    assert named == {f"surroundings['{here}.MODEL']": id(MODEL), f"surroundings['{here}.scale']": id(scale)}
-    assert read_surroundings(len) == {}
 
 
 def test_a_parameter_without_a_shape_yet_is_told_without_one() -> None:

@@ -171,7 +171,7 @@ def test_the_owner_is_the_module_or_what_a_method_belongs_to() -> None:
     assert owner_of(torch.compile(module)) is module
     assert owner_of(module.forward) is module
     assert owner_of(holder.__call__) is holder
-    assert owner_of(run_backward) is None
+    assert owner_of(run_backward).function is run_backward
 
 
 # What a stage tells
@@ -215,6 +215,42 @@ def test_a_stage_tells_which_cases_raise_and_whether_any_changes_its_arguments_o
         told = stages.eager()
     assert (told["raised"], told["mutated"], told["random"]) == (raised, mutated, random)
     assert told["exceptions"] == ["ValueError no\nmore"] * len(raised)
+
+
+PLAIN_SCENARIO = """
+    from types import SimpleNamespace
+
+    import torch
+    from module import f
+
+    HELD = SimpleNamespace(a=1)
+
+    def build(device):
+        return f
+
+    def cases(device, seed):
+        return [(torch.ones(3),), (torch.zeros(3),)]
+    """
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("return x + 1", []),
+        ("return torch.ones(3)", ["constant"]),
+        ("return [x[:0]]", ["empty", "silent"]),
+        ("return None", ["silent"]),
+        ("TOLD.append(len(x))", []),
+        ("return [] if x.add_(1) is x else x", ["empty"]),
+    ],
+)
+def test_a_stage_tells_whether_its_outputs_hold_nothing_or_never_vary(
+    body: str, told: list[str], tmp_path: Path
+) -> None:
+    module = f"import torch\n\nTOLD = []\n\ndef f(x):\n    {body}\n"
+    with opened(tmp_path, module, PLAIN_SCENARIO) as stages:
+        eager = stages.eager()
+    assert [name for name in ("empty", "silent", "constant") if eager[name]] == told
 
 
 def test_a_block_is_the_time_of_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:

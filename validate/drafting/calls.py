@@ -69,6 +69,7 @@ ELEMENTWISE = {
         "type",
         "cuda",
         "cpu",
+        "type_as",
     ),
 }
 """Functions and methods whose result has the shape of their first argument."""

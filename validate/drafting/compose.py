@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from validate.drafting.asked import choices_in, guesser_for
 from validate.drafting.callers import passed_values
+from validate.drafting.calls import is_torch
 from validate.drafting.construct import construct
 from validate.drafting.evaluate import Scope
 from validate.drafting.facts import BATCH
+from validate.drafting.fitting import fitting_sizes
 from validate.drafting.layout import lay_out
 from validate.drafting.library import Definition, Library
 from validate.drafting.makers import Value
+from validate.drafting.needs import (
+    WEIGHTS,
+    WITH_GRADIENTS,
+    given_gradients,
+    is_disabled,
+    left_on_host,
+    moved,
+    reads_gradients,
+    takes_weights,
+)
 from validate.drafting.parameters import Parameter, constructor_of
 from validate.drafting.seen import Seen
 from validate.drafting.subject import RESERVED, Subject
@@ -59,7 +72,7 @@ class Function:
             notes.append(f'raise NotImplementedError("fill in below, then delete this line: {wanted}")')
         if self.guesses:
             notes.append(f"# Guessed: {', '.join(dict.fromkeys(self.guesses))}.")
-        return "\n".join([head, *(f"    {line}" for line in [*notes, *self.lines])])
+        return "\n".join([head, *(f"    {line}".rstrip() for line in [*notes, *self.lines])])
 
 
 class Draft:
@@ -72,6 +85,7 @@ class Draft:
         self.sizes = seen.sizes or SIZES
         self.imports: set[tuple[str, str]] = set()
         self.scope = Scope(library, subject.function.module)
+        self.needs_gradients = reads_gradients(subject.node) and not is_torch(subject.function)
 
     # What is built
 
@@ -95,9 +109,20 @@ class Draft:
         before, arguments = made.settle(self.constructor_values(owner))
         given = ", ".join(f"{one.name}={text}" for one, text in arguments.items())
         class_name = name.rpartition(".")[0] if self.subject.method else name
-        moved = ".to(device)" if self.library.is_torch_module(owner) else ""
+        is_module = self.library.is_torch_module(owner)
+        thing = f"{class_name}({given}){'.to(device)' if is_module else ''}"
+        thing = given_gradients(thing) if is_module and self.needs_gradients else thing
         method = f".{self.subject.method}" if self.subject.method else ""
-        made.lines = [*before, *lay_out("return ", f"{class_name}({given}){moved}{method}", 4)]
+        made.lines = [*before, *lay_out("return ", f"{thing}{method}", 4)]
+        return made
+
+    def built(self) -> Function:
+        """What is compiled; around what torch.compile leaves alone, a caller."""
+        made = self.build()
+        if not is_disabled(self.subject.function):
+            return made
+        made.lines = [line.replace("return ", "function = ", 1) for line in made.lines]
+        made.lines += ["", "def caller(*args, **kwargs):", "    return function(*args, **kwargs)", "", "return caller"]
         return made
 
     def constructor_values(self, owner: Definition) -> dict[Parameter, Value | None]:
@@ -110,6 +135,10 @@ class Draft:
         guesser.passed = passed_values(owner, wanted, self.scope)
         values = {one: guesser.value(one) for one in wanted if one.is_needed or one.name == "device"}
         worth = {one.name: value.worth for one, value in values.items() if value}
+        shapes = self.seen.shapes([one.name for one in self.subject.parameters])
+        sizes = fitting_sizes(self.subject, owner, wanted, worth, self.scope, shapes) if shapes else {}
+        values |= {one: Value(str(sizes[one.name]), sizes[one.name]) for one in wanted if one.name in sizes}
+        worth |= sizes
         thing = construct(owner, [], worth, self.scope)
         self.scope.names["self"] = thing
         return values
@@ -134,18 +163,31 @@ class Draft:
         guesser = self.argument_guesser()
         guesser.imports = self.imports
         guesser.passed = passed_values(self.subject.function, self.subject.parameters, self.scope)
-        return {one: self.seen.value(one, guesser) or guesser.value(one) for one in self.wanted_parameters()}
+        wanted = self.wanted_parameters(guesser)
+        return {one: self.fitted(one, self.seen.value(one, guesser) or guesser.value(one)) for one in wanted}
+
+    def fitted(self, one: Parameter, value: Value | None) -> Value | None:
+        """A module with gradients where they are read; a tensor on the host where the function moves it."""
+        if self.needs_gradients and takes_weights(one):
+            return Value(WEIGHTS, guess=f"`{one.name}`")
+        if value and value.is_module and self.needs_gradients:
+            return replace(value, text=given_gradients(value.text))
+        is_moved = any(isinstance(node, ast.Name) and node.id == one.name for node in moved(self.subject.node))
+        return left_on_host(value) if value and is_moved else value
 
     def argument_guesser(self) -> Guesser:
         return guesser_for(self.subject, self.scope, self.seen)
 
-    def wanted_parameters(self) -> list[Parameter]:
-        """What has to be given, and what a captured call gave; of what may be many, one."""
-        every = self.subject.parameters
+    def wanted_parameters(self, guesser: Guesser) -> list[Parameter]:
+        """What has to be given, and what a captured call gave or else tensors of a known shape; of many, one."""
+        every, seen = self.subject.parameters, self.seen.arguments
+        is_own = not is_torch(self.subject.function)
         return [
             one
             for one in every
-            if one.is_needed or one.name in self.seen.arguments or (one.kind == "star" and len(every) == 1)
+            if one.is_needed
+            or (one.name in seen if seen else is_own and guesser.knows_tensor(one))
+            or (one.kind == "star" and len(every) == 1)
         ]
 
     def case(self, texts: dict[Parameter, str]) -> str:
@@ -164,9 +206,11 @@ class Draft:
 
 def compose(draft: Draft, file: str) -> str:
     """The whole file."""
-    build, cases = draft.build(), draft.cases()
+    build, cases = draft.built(), draft.cases()
     body = "\n\n\n".join([build.text("def build(device):"), cases.text("def cases(device, seed):")])
-    head = f'"""{draft.subject.target}, before and after a change:\n\n    fullgraph prove {file}\n"""'
+    body = f"{WITH_GRADIENTS}\n\n\n{body}" if "with_gradients(" in body else body
+    second = " --device second" if moved(draft.subject.node) and not is_torch(draft.subject.function) else ""
+    head = f'"""{draft.subject.target}, before and after a change:\n\n    fullgraph prove {file}{second}\n"""'
     return "\n\n".join([head, *import_blocks(draft.imports, "torch." in body)]) + f"\n\n\n{body}\n"
 
 

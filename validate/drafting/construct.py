@@ -39,6 +39,8 @@ def call(node: ast.Call, scope: Scope) -> Any:
         return args[0] if args else UNKNOWN
     if dotted.startswith("torch.") and name in MAKERS:
         return make_array(args)
+    if dotted == "torch.tensor" and args and is_row(args[0]):
+        return Array((len(args[0]),))
     if dotted.startswith("torch.nn.") and name[:1].isupper():
         return Layer(name, args, kwargs)
     found = evaluate(node.func, scope) if not isinstance(node.func, ast.Call) else UNKNOWN
@@ -78,6 +80,10 @@ def arguments(node: ast.Call, scope: Scope) -> tuple[list[Any], dict[str, Any]]:
 def make_array(args: list[Any]) -> Any:
     sizes = args[0] if args and isinstance(args[0], (tuple, list)) else args
     return Array(tuple(sizes)) if all(isinstance(size, int) for size in sizes) else UNKNOWN
+
+
+def is_row(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(one, (int, float)) for one in value)
 
 
 def construct(found: Definition, args: list[Any], kwargs: dict[str, Any], scope: Scope) -> Any:

@@ -19,7 +19,7 @@ KINDS = {"Int": "int", "Long": "int", "Bool": "bool", "Float": "float"}
 
 
 def shapes_in(text: str, names: list[str], scope: Scope, sizes: dict[str, Dim]) -> dict[str, Facts]:
-    """What a docstring says about parameters. A shape without a name is that of the only tensor."""
+    """What a docstring says about parameters. A shape without a name is that of the first tensor."""
     found = {}
     for name in names:
         pattern = rf"(?<!\w)[`*]*{re.escape(name)}[`*]*\s*(?:\(\w+\))?[^\n\[(]{{0,60}}?{GROUP}"
@@ -28,7 +28,7 @@ def shapes_in(text: str, names: list[str], scope: Scope, sizes: dict[str, Dim]) 
             if facts:
                 found[name] = facts
                 break
-    if not found and len(names) == 1:
+    if not found and names:
         for match in re.finditer(GROUP, text):
             facts = read_dims(match[1].split(","), scope, sizes) if "," in match[1] else None
             if facts:
@@ -50,16 +50,25 @@ def read_dims(parts: list[str], scope: Scope, sizes: dict[str, Dim]) -> Facts | 
 
 def read_dim(part: str, is_first: bool, scope: Scope, sizes: dict[str, Dim]) -> Dim:
     """A number, a constant of the code, a batch, or a size of its own for every name."""
-    if is_first and part.lower() in BATCHES:
+    if is_first and is_batch(part, True, sizes):
         return BATCH
     for text in (part, f"self.{part}"):
         value = evaluate(parse(text), scope)
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
-    if part.lower() in BATCHES:
+    if is_batch(part, is_first, sizes):
         return BATCH
     usual = LENGTH if part.lower() in SEQUENCES else CHANNELS if part.lower() in ("c", "channels") else WIDTH
     return sizes.setdefault(part, usual)
+
+
+def is_batch(part: str, is_first: bool, sizes: dict[str, Dim]) -> bool:
+    """Whether a name stands for the batch: where another does so already, only if it comes first (`N` of `[B, N]`)."""
+    chosen = next((name for name, size in sizes.items() if size == BATCH), part)
+    if part.lower() not in BATCHES or (chosen != part and not is_first):
+        return False
+    sizes[part] = BATCH
+    return True
 
 
 def parse(text: str) -> ast.expr | None:

@@ -12,6 +12,9 @@ TENSORS = re.compile(
 )
 INTEGERS = re.compile(r"(.*_)?(labels?|tokens|ids|idx|index|indices|actions?|classes)")
 MASKS = re.compile(r"(.*_)?(masks?|dones?|valid|keep)")
+HIDING = re.compile(r"pad|ignore|hidden|dropped|done")
+"""Masks that are true for what does not count."""
+
 IMAGES = re.compile(r"images?|imgs?|pixels|frames")
 
 SIZES: tuple[tuple[str, int], ...] = (

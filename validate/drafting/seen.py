@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from validate.drafting import names
 from validate.drafting.facts import BATCH, Dim, Facts
 from validate.drafting.makers import Value, make_optimizer, quoted
 from validate.drafting.parameters import Parameter
@@ -24,6 +25,11 @@ class Seen:
         }
         self.main = (index or {}).get("main") or {}
         self.sizes = sizes_in(calls)
+
+    def shapes(self, names: list[str]) -> dict[str, list[int]]:
+        """Of the arguments that are tensors."""
+        held = {name: self.arguments[name] for name in names if name in self.arguments}
+        return {name: one["shape"] for name, one in held.items() if one["kind"] == "tensor"}
 
     def value(self, one: Parameter, guesser: Guesser) -> Value | None:
         """None where the capture says nothing that can be written down."""
@@ -52,7 +58,8 @@ class Seen:
     def tensor(self, name: str, held: dict[str, Any], guesser: Guesser) -> Value:
         kind = kind_of(held)
         asked = guesser.facts.get(guesser.prefix + name, Facts())
-        text = guesser.tensor_text(self.shape(held), Facts(kind=kind, below=asked.below))
+        hides = names.HIDING.search(name) is not None
+        text = guesser.tensor_text(self.shape(held), Facts(kind=kind, below=asked.below), hides)
         moved = "" if held["dtype"] == USUAL[kind] else f".to(torch.{held['dtype']})"
         return Value(text + moved, guess=f"the values of `{name}`" if kind == "int" else "")
 

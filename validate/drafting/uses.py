@@ -16,6 +16,7 @@ from validate.drafting.calls import (
     measured_by,
     receiver,
 )
+from validate.drafting.documented import shapes_in
 from validate.drafting.evaluate import UNKNOWN, Array, Layer, Scope, Thing, evaluate
 from validate.drafting.facts import BATCH, WIDTH, Facts
 from validate.drafting.layers import KEEPING, NORMALIZING, facts_of_call, facts_of_layer
@@ -30,6 +31,10 @@ class Uses:
         self.scope = scope
         self.facts: dict[str, Facts] = {name: Facts() for name in names}
         self.alias: dict[str, str] = {name: name for name in names}
+        self.tails: dict[str, str] = {}
+        """Names that still have the last dimension of a parameter, if not its shape."""
+        self.lasts: dict[str, str] = {}
+        """Names that are the size of a parameter's last dimension."""
         self.tensors: set[str] = set()
         self.keys: dict[str, list[str]] = {}
         """Keys that a parameter is asked for, if it is a dict."""
@@ -58,11 +63,24 @@ class Uses:
             sides = [
                 side for side in (node.left, node.right) if not isinstance(evaluate(side, self.scope), (int, float))
             ]
-            return self.parameter(sides[0]) if len(sides) == 1 else None
+            named = [name for name in map(self.parameter, sides) if name]
+            return named[0] if len(named) == 1 else None
         return self.parameter(node.operand) if isinstance(node, ast.UnaryOp) else None
+
+    def tail(self, node: ast.AST | None) -> str | None:
+        """The parameter whose last dimension an expression has: `x.reshape(b * n, d)` after `b, n, d = x.shape`."""
+        if isinstance(node, ast.Call) and called_name(node) in ("view", "reshape") and node.args:
+            name = self.tail(receiver(node, self.scope))
+            last = node.args[-1]
+            return name if isinstance(last, ast.Name) and self.lasts.get(last.id) == name else None
+        if isinstance(node, ast.Name) and node.id in self.tails:
+            return self.tails[node.id]
+        return self.parameter(node)
 
     def add(self, node: ast.AST | None, facts: Facts) -> None:
         name = self.parameter(node)
+        if name is None and (name := self.tail(node)):
+            facts = Facts(sizes={-1: facts.sizes[-1]} if -1 in facts.sizes else {})
         if name is not None:
             self.tensors.add(name)
             self.facts[name] = self.facts.get(name, Facts()).plus(facts)
@@ -78,6 +96,8 @@ class Uses:
             for target in node.targets:
                 self.assign(target, node.value)
             return
+        if isinstance(node, ast.For):
+            self.bind_first(node)
         for child in ast.iter_child_nodes(node):
             self.visit(child)
         reader = getattr(self, f"see_{type(node).__name__.lower()}", None)
@@ -88,13 +108,31 @@ class Uses:
         measured = measured_by(value)
         if isinstance(target, (ast.Tuple, ast.List)) and measured:
             self.add(measured, Facts(rank=len(target.elts)))
+            name, last = self.parameter(measured), target.elts[-1]
+            if name and isinstance(last, ast.Name):
+                self.lasts[last.id] = name
         elif isinstance(target, ast.Name):
-            source = self.parameter(value)
-            if source is None:
-                self.alias.pop(target.id, None)
-                self.scope.names[target.id] = evaluate(value, self.scope)
-            else:
-                self.alias[target.id] = source
+            self.rename(target.id, value)
+
+    def rename(self, name: str, value: ast.expr) -> None:
+        """What a local name stands for from now on."""
+        source, tail = self.parameter(value), self.tail(value)
+        self.tails.pop(name, None)
+        if source:
+            self.alias[name] = source
+            return
+        self.alias.pop(name, None)
+        if tail:
+            self.tails[name] = tail
+        self.scope.names[name] = evaluate(value, self.scope)
+
+    def bind_first(self, node: ast.For) -> None:
+        """A loop over layers is seen once, with the first of them."""
+        items = evaluate(node.iter, self.scope)
+        items = items.args if isinstance(items, Layer) else items
+        items = items[0] if isinstance(items, list) and items and isinstance(items[0], list) else items
+        if isinstance(node.target, ast.Name) and isinstance(items, list) and items:
+            self.scope.names[node.target.id] = items[0]
 
     def see_attribute(self, node: ast.Attribute) -> None:
         if node.attr in TENSOR_METHODS:
@@ -185,14 +223,25 @@ class Uses:
         if callee is None or not isinstance(callee.node, Functions) or self.scope.depth > 6:
             return
         names = [one.arg for one in (*callee.node.args.posonlyargs, *callee.node.args.args)][bool(holder) :]
-        passed = {name: self.parameter(arg) for name, arg in zip(names, node.args, strict=False)}
-        passed |= {word.arg: self.parameter(word.value) for word in node.keywords if word.arg in names}
-        wanted = [name for name, source in passed.items() if source and name]
+        given = dict(zip(names, node.args, strict=False)) | {word.arg: word.value for word in node.keywords if word.arg}
+        wanted = [name for name in names if name in given and self.tail(given[name])]
         if not wanted:
             return
         inner = Uses(callee.node, self.scope.inside(callee.module, {"self": holder} if holder else {}), wanted)
+        inner.read_docstring()
         for name in wanted:
-            self.take_over(inner, name, passed[name] or "")
+            source = self.parameter(given[name])
+            if source:
+                self.take_over(inner, name, source)
+            else:
+                self.add(given[name], inner.facts[name])
+
+    def read_docstring(self) -> None:
+        """Shapes that are written down, where the code does not speak against them."""
+        told = shapes_in(ast.get_docstring(self.node) or "", list(self.facts), self.scope, {})
+        for name, facts in told.items():
+            if self.facts[name].rank in (None, len(facts.dims)):
+                self.add(ast.Name(name), facts)
 
     def take_over(self, inner: Uses, name: str, source: str) -> None:
         """What was found out about a parameter of another function, and its attributes, holds for what was passed."""

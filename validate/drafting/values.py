@@ -47,6 +47,8 @@ class Guesser:
         self.width: int | None = None
         self.imports: set[tuple[str, str]] = set()
         self.depth = 0
+        self.has_device = True
+        """Whether a variable of that name is there to be passed on."""
 
     # By annotation
 
@@ -131,6 +133,13 @@ class Guesser:
 
     # Tensors
 
+    def knows_tensor(self, parameter: Parameter) -> bool:
+        """Whether it takes a tensor, or None, and something says of what shape."""
+        kinds = {part.strip().rpartition(".")[2] for part in re.split(r"[|\[\],]", parameter.written)}
+        takes_tensor = "Tensor" in kinds and kinds <= {"Tensor", "None", "Optional", "Union", ""}
+        value = self.value(parameter) if takes_tensor else None
+        return value is not None and "torch." in value.text and not value.guess
+
     def tensor(self, name: str, kind: str = "") -> Value:
         facts = self.facts.get(self.prefix + name, Facts())
         is_known = bool(facts.dims or facts.sizes or facts.rank is not None or facts.at_least > 2)
@@ -139,7 +148,8 @@ class Guesser:
             facts = facts.plus(Facts(kind=kind_by_name(name)))
         if not is_known:
             facts = facts.plus(self.usual(name, facts))
-        return Value(self.tensor_text(shape_of(facts), facts), UNKNOWN, "" if is_known else f"the shape of `{name}`")
+        text = self.tensor_text(shape_of(facts), facts, names.HIDING.search(name) is not None)
+        return Value(text, UNKNOWN, "" if is_known else f"the shape of `{name}`")
 
     def usual(self, name: str, facts: Facts) -> Facts:
         """Where nothing says a shape: labels are a vector, ids sequences, the rest is as wide as the object."""
@@ -150,7 +160,8 @@ class Guesser:
             return Facts(rank=4, sizes={1: 3, 2: 32, 3: 32})
         return Facts(sizes={-1: self.width} if self.width else {})
 
-    def tensor_text(self, shape: list[Dim], facts: Facts) -> str:
+    def tensor_text(self, shape: list[Dim], facts: Facts, is_hiding: bool = False) -> str:
+        """The call that makes it; of a mask that hides, few are true: what is hidden as a whole is not a number."""
         dims = ["4" if dim == BATCH and self.in_build else str(dim) for dim in shape]
         sizes = ", ".join(dims)
         if self.in_build:
@@ -159,7 +170,7 @@ class Guesser:
         if facts.kind == "int":
             return f"torch.randint(0, {facts.below or 8}, {tuple_text}, generator=generator).to(device)"
         if facts.kind == "bool":
-            return f"(torch.rand({sizes or '()'}, generator=generator) > 0.3).to(device)"
+            return f"(torch.rand({sizes or '()'}, generator=generator) > {0.9 if is_hiding else 0.3}).to(device)"
         return f"torch.randn({sizes or '()'}, generator=generator).to(device)"
 
     # By name
@@ -167,7 +178,7 @@ class Guesser:
     def by_name(self, parameter: Parameter) -> Value | None:
         name, written = parameter.name, parameter.written
         if name == "device":
-            return Value("str(device)" if written in ("str", "'str'") else "device")
+            return self.device(written)
         if name in self.passed:
             return Value(quoted(self.passed[name]), self.passed[name])
         if name == "dtype" and "Tensor" not in written:
@@ -175,6 +186,11 @@ class Guesser:
         if name in self.choices and written in ("", "str"):
             return Value(repr(self.choices[name]).replace("'", '"'), self.choices[name])
         return None
+
+    def device(self, written: str) -> Value:
+        if not self.has_device:
+            return Value('"cpu"', "cpu")
+        return Value("str(device)" if written in ("str", "'str'") else "device")
 
     def by_plain_name(self, parameter: Parameter) -> Value | None:
         """The annotation says nothing that can be read: a number may still have a telling name."""
@@ -205,6 +221,8 @@ class Guesser:
     # The user's own classes
 
     def own_type(self, name: str, dotted: str, parameter: Parameter) -> Value | None:
+        if dotted in ("typing.Any", "object"):
+            return None if self.is_constructor else self.tensor(name)
         found = self.scope.library.find(dotted)
         if found is None:
             return self.torch_module(name) if dotted.startswith("torch.nn.") else None
@@ -250,7 +268,7 @@ class Guesser:
         inner.passed = passed_values(found, wanted, self.scope)
         made = {}
         for parameter in wanted:
-            if parameter.is_needed or parameter.name == "device":
+            if parameter.is_needed or (parameter.name == "device" and self.has_device):
                 value = inner.value(parameter)
                 if value is None or "{model}" in value.text:
                     return None
@@ -262,6 +280,7 @@ class Guesser:
         inner = Guesser(self.scope, self.in_build, self.facts)
         inner.is_constructor, inner.prefix = True, f"{self.prefix}{name}."
         inner.keys, inner.imports, inner.depth = self.keys, self.imports, self.depth + 1
+        inner.has_device = self.has_device
         return inner
 
     def torch_module(self, name: str) -> Value:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from string import Template
 
+from validate.drafting.layout import lay_out
+from validate.harness.config import Config
 from validate.harness.draft import HarnessDraft
 from validate.harness.imports import ALWAYS, import_lines, import_text, is_foreign, template
 
@@ -52,7 +54,7 @@ def compose(draft: HarnessDraft, request: Request, place: Place, device: str) ->
         test=place.test,
         imports=import_text({one for one in imports if is_foreign(one[0])} | ALWAYS),
         setup=setup_text(
-            draft.config.text if draft.config and is_read else "",
+            draft.config if is_read else None,
             request,
             place,
             {one for one in imports if not is_foreign(one[0])},
@@ -64,9 +66,12 @@ def compose(draft: HarnessDraft, request: Request, place: Place, device: str) ->
     )
 
 
-def setup_text(config: str, request: Request, place: Place, own: set[tuple[str, str]], batches: list[int]) -> str:
+def setup_text(
+    config: Config | None, request: Request, place: Place, own: set[tuple[str, str]], batches: list[int]
+) -> str:
     """Where the project is, what is taken from it, and the numbers that one may want to change."""
-    lines = [f"CONFIG = {config}"] if config not in ("", "CONFIG") else []
+    lines = [f"# Guessed: {config.guesses}."] if config and config.guesses else []
+    lines += lay_out("CONFIG = ", config.text, 0) if config and config.text != "CONFIG" else []
     shown = ", ".join(f'"{name}": {text}' for name, text in request.options.items())
     lines += textwrap.wrap(request.comment, 110, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
     lines.append(f"COMPILE: dict[str, Any] = {{{shown}}}")

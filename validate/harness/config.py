@@ -9,15 +9,18 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
-from validate.drafting.construct import construct
 from validate.drafting.evaluate import Scope, Thing, evaluate, known
 from validate.drafting.library import Definition, Functions, Library
 from validate.drafting.makers import quoted
+from validate.drafting.parameters import constructor_of
+from validate.drafting.values import Guesser
 from validate.model import ValidateError
 
 PATIENCE = 60
+LARGEST = 1 << 26
 USUAL = ("CONFIG", "config", "cfg", "Config", "get_config")
 READ_YAML = (
     "import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1], encoding='utf-8')), default=str))"
@@ -38,6 +41,8 @@ class Config:
     data: Any
     text: str
     imports: tuple[tuple[str, str], ...] = ()
+    guesses: str = ""
+    """What in it was not found anywhere."""
 
     def at(self, keys: Keys) -> Any:
         value = self.data
@@ -82,11 +87,13 @@ def read_file(file: Path, path_text: str, python: str) -> Config:
     """A config of JSON, TOML or YAML; YAML is read by the user's python, which the script needs it in too."""
     name, text = FORMATS[file.suffix.lower()]
     try:
+        if not S_ISREG((status := file.stat()).st_mode) or status.st_size > LARGEST:
+            raise ValidateError(f"{file}: not a plain file of at most {LARGEST >> 20} MiB")
         raw = read_yaml(file, python) if name == "yaml" else file.read_text(encoding="utf-8")
         data = tomllib.loads(raw) if name == "tomllib" else json.loads(raw)
     except OSError as error:
         raise ValidateError(f"{file}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValidateError(f"{file} is no {file.suffix[1:].upper()}: {error}") from error
     if not isinstance(data, dict):
         raise ValidateError(f"{file}: a config is a mapping of names to values, this is a {type(data).__name__}")
@@ -129,14 +136,31 @@ def read_object(module: str, name: str, library: Library) -> Config:
         raise ValidateError(f"there is no {name!r} in module {module!r}")
     if found is None:
         return read_constants(module, library)
+    if found.is_class:
+        return make_config(found, module, chosen, Scope(library, home))
     data, call = value_of(found, Scope(library, home))
     return Config(data, f"{chosen}{call}", ((module, chosen),))
 
 
+def make_config(found: Definition, module: str, name: str, scope: Scope) -> Config:
+    """An object of a config class: required fields as the project itself fills them, or guessed."""
+    guesser = Guesser(scope, True)
+    guesser.has_device = False
+    made = guesser.object_of(found, "")
+    if made is None:
+        needed = [one.name for one in constructor_of(found, scope) or [] if one.is_needed]
+        raise ValidateError(
+            f"{module}:{name} needs {', '.join(needed) or 'what cannot be read'}, and not all of it can be guessed; "
+            f"name an object or a function without parameters that makes one: module:NAME"
+        )
+    text = made.text.replace(found.name, name, 1)
+    return Config(
+        made.worth, text, ((module, name), *(one for one in guesser.imports if one[1] != found.name)), made.guess
+    )
+
+
 def value_of(found: Definition, scope: Scope) -> tuple[Any, str]:
     """What the config is worth, and what has to stand behind its name to get it."""
-    if found.is_class:
-        return construct(found, [], {}, scope), "()"
     if isinstance(found.node, Functions):
         return evaluate(ast.Call(ast.Name(found.name), [], []), scope), "()"
     return evaluate(found.node, scope.inside(found.module, {})), ""

@@ -104,10 +104,13 @@ class HarnessDraft(Draft):
         return positional, ", ".join(named)
 
     def batches(self, inputs: Function) -> list[int]:
-        """Sizes that were captured, or that the config names, first; one where nothing depends on it."""
+        """Sizes that were captured, or that the config names, first; one where nothing depends on it.
+
+        A batch of one is compiled for by itself, and would count as a recompile.
+        """
         if not any(re.search(rf"\b{BATCH}\b[,)]", line) for line in inputs.lines):
             return SIZES[:1]
-        first = [*self.seen.sizes, *self.batch_sizes()]
+        first = [*(size for size in self.seen.sizes if size > 1), *self.batch_sizes()]
         return list(dict.fromkeys([*first, *(size for size in SIZES if size not in first)]))[:4]
 
     def batch_sizes(self) -> list[int]:

@@ -22,8 +22,8 @@ def joined_widths(
     """
     found: dict[str, int] = {}
     names = {one.name for one in subject.parameters}
-    for parts, total in joins_into_layers(subject.node, scope):
-        if not parts or not set(parts) <= names:
+    for parts, total in joins_into_layers(subject.node, scope, names):
+        if not parts:
             continue
         told = {name: known[name].sizes.get(-1) or sizes.get(name) for name in parts if name in known}
         open_names = [name for name in parts if not told.get(name)]
@@ -35,8 +35,8 @@ def joined_widths(
     return found
 
 
-def joins_into_layers(function: ast.AST, scope: Scope) -> Iterator[tuple[list[str], int]]:
-    """The names that are joined, and the width that the layer behind them takes."""
+def joins_into_layers(function: ast.AST, scope: Scope, parameters: set[str]) -> Iterator[tuple[list[str], int]]:
+    """The parameters that are joined, and the width that the layer behind them takes."""
     assigned = {
         node.targets[0].id: node.value
         for node in ast.walk(function)
@@ -49,7 +49,7 @@ def joins_into_layers(function: ast.AST, scope: Scope) -> Iterator[tuple[list[st
         given = assigned.get(given.id, given) if isinstance(given, ast.Name) else given
         width = width_of(evaluate(node.func, scope)) if is_join(given, scope) else None
         if width:
-            yield joined_names(given), width
+            yield joined_names(given, parameters), width
 
 
 def width_of(layer: object) -> int | None:
@@ -66,12 +66,15 @@ def is_join(node: ast.AST, scope: Scope) -> bool:
     return isinstance(node, ast.Call) and scope.module.dotted(node.func) in JOINS and bool(node.args)
 
 
-def joined_names(node: ast.AST) -> list[str]:
-    """Empty if anything but names is joined."""
+def joined_names(node: ast.AST, parameters: set[str]) -> list[str]:
+    """Empty if anything is joined but parameters, as they are or scaled."""
     parts = node.args[0] if isinstance(node, ast.Call) else None
-    listed = parts.elts if isinstance(parts, (ast.List, ast.Tuple)) else []
-    return [one.id for one in listed if isinstance(one, ast.Name)] if is_all_names(listed) else []
+    found = [named_in(one, parameters) for one in parts.elts] if isinstance(parts, (ast.List, ast.Tuple)) else []
+    return [name for name in found if name] if all(found) else []
 
 
-def is_all_names(nodes: list[ast.expr]) -> bool:
-    return all(isinstance(one, ast.Name) for one in nodes)
+def named_in(node: ast.expr, parameters: set[str]) -> str:
+    """`feats` for `feats` and for `feats * scale`."""
+    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else [node]
+    found = [one.id for one in sides if isinstance(one, ast.Name) and one.id in parameters]
+    return found[0] if len(found) == 1 else ""

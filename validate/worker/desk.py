@@ -56,6 +56,7 @@ class Desk:
         settings: dict[str, Any],
         scratch: str,
         shared_cache: str,
+        followed: dict[str, list[int]] | None = None,
     ) -> dict[str, Any]:
         """Lay the files over the tree, choose the device and read the scenario.
 
@@ -64,10 +65,12 @@ class Desk:
         from . import stages
         from .process import initial, overlay, ran
         from .pytests import stages as tests
+        from .recording import listening
 
+        listening.folder = scratch
         laid = overlay.lay_over(files, os.path.join(scratch, "overlay.json"))
         sys.path[:0] = scenario["imports"]
-        watch = ran.Watch(watched, laid)
+        watch = ran.Watch(watched, laid, followed)
         if scenario["kind"] == "pytest":
             self.stages = tests.TestStages(scenario, settings, scratch, watch)
         else:

@@ -21,6 +21,7 @@ class FileSettings(NamedTuple):
     backward: bool
     compiled: bool
     seed: int
+    second_derivatives: bool
     state: Callable[..., Any] | None
 
 
@@ -31,6 +32,7 @@ def read_settings(module: ModuleType, path: str) -> FileSettings:
     check(path, "exact", given["exact"], bool, "True or False")
     check(path, "backward", given["backward"], bool, "True or False")
     check(path, "compiled", given["compiled"], bool, "True or False")
+    check(path, "second_derivatives", given["second_derivatives"], bool, "True or False")
     check(path, "seed", given["seed"], int, "a whole number")
     check_keys(path, "compile_options", given["compile_options"] or {}, OPTIONS)
     check_keys(path, "tolerance", given["tolerance"] or {}, ("rtol", "atol"))
@@ -43,6 +45,7 @@ def read_settings(module: ModuleType, path: str) -> FileSettings:
         given["backward"] is not False,
         given["compiled"] is not False,
         given["seed"] or 0,
+        given["second_derivatives"] is True,
         check_state(path, given["state"]),
     )
 

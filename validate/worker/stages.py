@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
-
-import torch
 
 from . import compiling, timing
 from .devices import device, syncs
 from .errors import UserError
 from .graphs import counting
 from .process.ran import Watch
-from .recording import record
+from .recording import record, results
 from .subject import Case, Source, Subject, read_source
 
 
@@ -29,6 +28,7 @@ class Stages:
         self.watch = watch
         self.shared_cache = shared_cache
         self.source: Source
+        self.imported: dict[str, Any] = {}
         self.bench: dict[str, timing.Bench] = {}
         self.compiles_itself = False
         try:
@@ -39,7 +39,8 @@ class Stages:
     def open(self) -> dict[str, Any]:
         """Read the scenario and build a subject once, so that what is wrong with it is told now."""
         with self.watch.on(), self.device.active():
-            self.source = read_source(self.scenario["kind"], self.scenario["target"], self.scenario["capture"])
+            where = (self.scenario[name] for name in ("kind", "target", "capture"))
+            self.source, self.imported = record.record_import(lambda: read_source(*where))
             subject = self.build()
         options, notices = compiling.choose_options(self.settings, self.source.options)
         self.options = options
@@ -60,18 +61,20 @@ class Stages:
         return {"backend": self.options.get("backend", ""), "fallback": fallback}
 
     def build(self) -> Subject:
-        return self.source.build(self.device.torch_device)
+        return replace(self.source.build(self.device.torch_device), roots=tuple(self.settings.get("roots", ())))
 
     # Stages
 
-    def eager(self) -> dict[str, Any]:
+    def eager(self, name: str = "eager") -> dict[str, Any]:
         """Run every case and record all there is to see of it."""
         subject = self.build()
+        start = record.describe_surroundings(subject.roots)
         self.device.reset_peak()
         with compiling.eagerly():
-            records = [self.record(subject, subject.call, case, logs=True) for case in subject.cases]
+            records = [{**self.record(subject, subject.call, case), "start": start} for case in subject.cases]
         peak = self.device.peak_bytes()
-        return {**self.keep("eager", records), "peak_bytes": peak}
+        told = results.describe_results(records, lambda: (self.build(), subject))
+        return {**self.keep(name, records), **told, "peak_bytes": peak}
 
     def syncs(self) -> dict[str, Any]:
         """Run every case again, and count host reads and moves by line; notes which changed lines ran."""
@@ -87,7 +90,7 @@ class Stages:
                     run()
                 subject = self.build()
                 counted = syncs.count_syncs(run, self.device, self.settings["roots"])
-        return {**counted, "ran": self.watch.as_json(), "stale": sorted(self.watch.stale)}
+        return {**counted, **self.watch.as_json()}
 
     def graphs(self) -> dict[str, Any]:
         """Compile without a backend, and count graphs, breaks, recompiles and guards."""
@@ -97,14 +100,19 @@ class Stages:
         self.compiles_itself = bool(counted["compiles_itself"])
         return counted
 
-    def compiled(self, random_as_in_eager: bool) -> dict[str, Any]:
+    def compiled(self, random_as_in_eager: bool, compiles_itself: bool | None = None) -> dict[str, Any]:
         """Run every case compiled with the real backend and record it."""
+        if compiles_itself is not None:
+            self.compiles_itself = compiles_itself
         compiling.reset()
         subject = self.build()
         call = compiling.compiled_form(subject, self.options, self.compiles_itself)
+        start = record.describe_surroundings(subject.roots)
         with compiling.random_as_in_eager(random_as_in_eager):
-            records = [self.record(subject, call, case, logs=False) for case in subject.cases]
-        return self.keep("compiled", records)
+            records = [self.record(subject, call, case) for case in subject.cases]
+        end = record.describe_surroundings(subject.roots)
+        touched = [path for path in start if path in end and end[path] != start[path]]
+        return self.keep("compiled", [{**kept, "start": start, "touched": touched} for kept in records])
 
     def cold(self, random_as_in_eager: bool) -> float:
         """Seconds of a first compiled pass over all cases, with empty caches."""
@@ -133,10 +141,16 @@ class Stages:
 
     # What they share
 
-    def record(self, subject: Subject, call: Callable[..., Any], case: Case, logs: bool) -> dict[str, Any]:
+    def record(self, subject: Subject, call: Callable[..., Any], case: Case) -> dict[str, Any]:
         with case.settings():
             return record.record_case(
-                subject, call, case, self.device, seed=self.source.seed, backward=self.source.backward, logs=logs
+                subject,
+                call,
+                case,
+                self.device,
+                seed=self.source.seed,
+                backward=self.source.backward,
+                second=self.source.second_derivatives and call is subject.call and not self.compiles_itself,
             )
 
     def run_case(self, call: Callable[..., Any], case: Case) -> BaseException | None:
@@ -149,17 +163,9 @@ class Stages:
             raise
         except BaseException as error:
             return error
+        finally:
+            record.end_copy()
         return None
 
     def keep(self, name: str, records: list[dict[str, Any]]) -> dict[str, Any]:
-        """Store the records where the comparing process reads them; answers with what the controller must know."""
-        file = os.path.join(self.scratch, f"{name}.pt")
-        torch.save(records, file)
-        return {
-            "file": file,
-            "raised": [kept["case"] for kept in records if kept["exception"]],
-            "exceptions": [" ".join(kept["exception"][:2]) for kept in records if kept["exception"]],
-            "mutated": any(kept["mutated"] for kept in records),
-            "random": any(kept["random"] for kept in records),
-            "opaque": [[kept["case"], *place] for kept in records for place in kept["opaque"]],
-        }
+        return record.store([self.imported, *records], os.path.join(self.scratch, f"{name}.pt"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import inspect
 import os
@@ -11,12 +12,13 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
 
 from .errors import UserError
+from .recording.functions import Held, peel
 from .settings import can_take, read_settings
 
 HOW = "a case is a tuple of positional arguments, a dict of keyword arguments, or SimpleNamespace(name, args, kwargs)"
@@ -34,13 +36,17 @@ class Case:
 
 @dataclass
 class Subject:
-    """What is run (`call`), the object whose state counts (`owner`), and the cases in order."""
+    """What is run (`call`), the object whose state counts (`owner`), and the cases in order.
+
+    `roots` are the folders and files of the modules that belong to the project.
+    """
 
     call: Callable[..., Any]
     owner: Any
     cases: list[Case]
     options: dict[str, Any] = field(default_factory=dict)
     reader: Callable[..., Any] | None = None
+    roots: tuple[str, ...] = ()
 
     def state(self, output: Any) -> Any:
         """What to compare beside the output: what the scenario's `state` gives, or all of the owner."""
@@ -63,6 +69,7 @@ class Source:
         self.atol: float | None = None
         self.exact = True
         self.backward = True
+        self.second_derivatives = False
         self.compiled = True
         self.seed = 0
 
@@ -88,7 +95,7 @@ class FileSource(Source):
         self.options, self.reader = given.compile_options, given.state
         self.rtol, self.atol = given.tolerance.get("rtol"), given.tolerance.get("atol")
         self.exact, self.backward, self.seed = given.exact, given.backward, given.seed
-        self.compiled = given.compiled
+        self.compiled, self.second_derivatives = given.compiled, given.second_derivatives
 
     def build(self, device: torch.device) -> Subject:
         seed_all(self.seed)
@@ -142,7 +149,7 @@ class CaptureSource(Source):
             Case(call.name, call.args, call.kwargs, lambda call=call: captured.settings_of(call))  # type: ignore[misc]
             for call in calls
         ]
-        return Subject(self.function, None, cases)
+        return Subject(self.function, owner_of(self.function), cases)
 
     def notices(self, device: torch.device) -> list[str]:
         from .capturing import captured
@@ -151,6 +158,8 @@ class CaptureSource(Source):
 
 
 def read_source(kind: str, target: str, capture: str) -> Source:
+    """Models that are built while modules are imported are the same on both sides, too."""
+    seed_all(0)
     return FileSource(target) if kind == "file" else CaptureSource(target, capture)
 
 
@@ -193,9 +202,11 @@ def told_apart(cases: list[Case]) -> list[Case]:
 
 
 def owner_of(call: Any) -> Any:
-    """The object whose state counts: a module, or what a bound method belongs to."""
-    call = getattr(call, "_orig_mod", call)
-    return call if isinstance(call, torch.nn.Module) else getattr(call, "__self__", None)
+    """What is compared as the state: the object that a bound method belongs to, what a function holds, or the call."""
+    call = peel(getattr(call, "_orig_mod", call))
+    if isinstance(call, MethodType):
+        return call.__self__
+    return Held(call) if isinstance(call, FunctionType) else call
 
 
 def told(error: BaseException, path: str) -> str:
@@ -213,7 +224,8 @@ TORCH_FOLDER = os.path.dirname(os.path.abspath(torch.__file__))
 
 
 def seed_all(seed: int) -> None:
+    """Numpy is imported for it: what the scenario imports may draw from it at once."""
     random.seed(seed)
     torch.manual_seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed)
+    with contextlib.suppress(ImportError):
+        importlib.import_module("numpy").random.seed(seed % 2**32)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import time
 import warnings
 from collections.abc import Callable, Iterator
+from gc import collect, disable, enable, freeze
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -54,12 +54,12 @@ class Bench:
             if not self.backward:
                 raise
             self.backward = False
-        gc.collect()
-        gc.freeze()  # what is alive now need not be looked at before every block
+        collect()
+        freeze()  # what is alive now need not be looked at before every block
         for _ in range(STEADY):
-            started = time.perf_counter()
+            started = perf_counter()
             seconds = self.block(1)
-        return {"seconds": seconds, "around": time.perf_counter() - started - seconds}
+        return {"seconds": seconds, "around": perf_counter() - started - seconds}
 
     def block(self, passes: int) -> float:
         """Seconds of one pass, the mean of several; new arguments, where the call changes them, cost no time."""
@@ -87,12 +87,12 @@ class Bench:
 @contextlib.contextmanager
 def without_collector() -> Iterator[None]:
     """Inside, no garbage is collected: that of an earlier block would be paid for by a later one."""
-    gc.collect()
-    gc.disable()
+    collect()
+    disable()
     try:
         yield
     finally:
-        gc.enable()
+        enable()
 
 
 def run_backward(output: Any) -> None:

@@ -95,6 +95,7 @@ class HoistAutocast(Codemod):
 
     needles: ClassVar[tuple[bytes, ...]] = (b"autocast",)
     pattern: ClassVar[re.Pattern[bytes] | None] = re.compile(rb"autocast\s*\(")
+    on_request: ClassVar[bool] = True
     claim: ClassVar[str] = "an autocast context made anew for every batch costs Python overhead in the hot path."
     why: ClassVar[str] = (
         "The condition is asked once instead of in every iteration or call. The gain is Python overhead only: below a "

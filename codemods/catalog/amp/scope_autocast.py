@@ -73,6 +73,7 @@ class ScopeAutocast(Codemod):
 
     needles: ClassVar[tuple[bytes, ...]] = (b"autocast",)
     pattern: ClassVar[re.Pattern[bytes] | None] = re.compile(rb"autocast\s*\(")
+    on_request: ClassVar[bool] = True
     claim: ClassVar[str] = "autocast around the forward pass alone is too narrow for the best kernels."
     why: ClassVar[str] = (
         "One decorator says what every caller had to say. Results and dtypes stay bit-equal, and nothing gets faster "

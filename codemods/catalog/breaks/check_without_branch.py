@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Unsure
-from codemods.model import Edit, Finding, Purpose
+from codemods.model import COMPILING_SINCE, Edit, Finding, Purpose
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.tensors.infer import Tensors
-from codemods.syntax.torch_version import oldest_torch
 from codemods.topics.breaks.traced import Traced, traced_functions
 from codemods.topics.checks.catching import caught_at
 from codemods.topics.checks.conditions import Answer, Condition, Reader
@@ -22,7 +21,6 @@ from codemods.topics.checks.screen import hits_in
 from codemods.topics.checks.surroundings import check_link, check_surroundings, doubt_about_statements
 from codemods.topics.checks.writing import Written, write
 
-SINCE = (2, 3)
 SEEN = {"GB0170", "GB0124"}
 """Torch's names for a branch on a tensor's value, and for `.item()`."""
 
@@ -78,7 +76,6 @@ class CheckWithoutBranch(Codemod):
     - code that asks whether it is compiled
     - functions that nothing is seen to compile
     - functions that TorchScript compiles
-    - projects that support a torch older than 2.3, which has no `torch.compiler.is_compiling`
     """
 
     repairs_breaks = True
@@ -120,7 +117,6 @@ class CheckWithoutBranch(Codemod):
         statement = check.statement
         message = f"{traced.function.name} checks values in compiled code: {what(check)}; {traced.because}"
         try:
-            self.check_version(project)
             check_surroundings(module, traced.function, check)
             edits, notes = self.write(module, check, reader)
         except Unsure as unsure:
@@ -129,7 +125,9 @@ class CheckWithoutBranch(Codemod):
         caveats += doubt_about_texts(reader.tensors.names, module, check)
         caveats += [self.doubt_about_callers(module, project, traced, link) for link in check.links]
         caveat = "; ".join(dict.fromkeys(filter(None, caveats)))
-        return module.finding(self.name, statement, message, edits=edits, caveat=caveat, notes=notes)
+        return module.finding(
+            self.name, statement, message, edits=edits, caveat=caveat, notes=notes, since=COMPILING_SINCE
+        )
 
     def write(self, module: Module, check: Check, reader: Reader) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
         """The edits, and what is different when compiled code fails."""
@@ -144,12 +142,6 @@ class CheckWithoutBranch(Codemod):
         if len(asked) > 1 and any(one.condition.guards for one in asked):
             raise Unsure(f"{module.path}:{check.statement.lineno}: a Python question in one of several tests")
         return write(module, check, asked), (*dict.fromkeys(notes), ON_A_GPU)
-
-    def check_version(self, project: Project) -> None:
-        declared = oldest_torch(project.root)
-        if declared and declared[0] < SINCE:
-            text = ".".join(map(str, declared[0]))
-            raise Unsure(f"{declared[1]} allows torch {text}, which has no torch.compiler.is_compiling (new in 2.3)")
 
     def doubt_about_callers(self, module: Module, project: Project, traced: Traced, link: Link) -> str:
         if link.error == "RuntimeError":

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding
+from codemods.model import COMPILING_SINCE, Edit, Finding
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import own_nodes
 from codemods.syntax.compiled import compiled_code, requests
 from codemods.syntax.tensors.infer import Tensors
-from codemods.syntax.torch_version import oldest_torch
 from codemods.topics.compile_settings.constructs import MESSAGES, SCALARS, SHAPES, Construct, constructs_of
 from codemods.topics.compile_settings.hints import hints_for, write_hints
 from codemods.topics.compile_settings.limits import LIMIT, judge_limit
@@ -33,7 +32,6 @@ from codemods.topics.compile_settings.writing import (
     write_statement,
 )
 
-ASKED_SINCE = (2, 3)
 ERROR = (
     "what tracing cannot decide without the value is an error then (GuardOnDataDependentSymNode), where it was a "
     "break: run your calls once"
@@ -123,6 +121,7 @@ class CompileSetting(Codemod):
 
     options: CompileSettingOptions
     on_request: ClassVar[bool] = True
+    is_addition: ClassVar[bool] = True
     repairs_breaks: ClassVar[bool] = True
     needles: ClassVar[tuple[bytes, ...]] = (b"compile", b"dynamo")
     claim: ClassVar[str] = (
@@ -163,7 +162,7 @@ class CompileSetting(Codemod):
             refuse(constructs, needed, settings)
             edits, caveat = self.write(project, request, settings, needed)
             if SCALARS in settings:
-                told, doubts = write_hints(constructs, can_ask(project))
+                told, doubts = write_hints(constructs, self.can_ask(project))
                 edits, caveat = (*edits, *told), "; ".join([caveat, *doubts])
         except Unsure as unsure:
             return request.module.finding(self.name, request.asked.node, message, left_alone=str(unsure), notes=notes)
@@ -172,16 +171,20 @@ class CompileSetting(Codemod):
     def judge_hints(self, project: Project, request: Request, constructs: list[Construct]) -> Finding | None:
         """Slices that fail in training where the setting is on already. That is no break, so no site is about it."""
         is_set = request.fullgraph or is_set_around(request, SCALARS) or is_set_somewhere(project, SCALARS)
-        hints, _ = hints_for(constructs, can_ask(project)) if is_set and self.sites is None else ([], [])
+        hints, _ = hints_for(constructs, self.can_ask(project)) if is_set and self.sites is None else ([], [])
         if not hints:
             return None
         first = hints[0]
         code = first.module.code(first.bound)
         message = f"`{code}` in {first.module.path}:{first.bound.lineno} is the bound of a slice: {TRAINING}"
-        edits, doubts = write_hints(constructs, can_ask(project))
+        edits, doubts = write_hints(constructs, self.can_ask(project))
         return request.module.finding(
             self.name, request.asked.node, message, edits=edits, caveat="; ".join(doubts or [TRIED])
         )
+
+    def can_ask(self, project: Project) -> bool:
+        """Whether the project's torch knows `torch.compiler.is_compiling`."""
+        return self.has_torch(project, COMPILING_SINCE.version, unless_known=True)
 
     def constructs(self, project: Project, request: Request) -> Iterator[Construct]:
         """Those in the code that the request traces; with one request in all, those that broke are its own."""
@@ -240,12 +243,6 @@ def refuse(constructs: list[Construct], needed: list[Construct], settings: list[
         if one.setting in settings and worse:
             line = getattr(worse.node, "lineno", one.node.lineno)
             raise Unsure(f"{one.module.path}:{line}: {worse.why}")
-
-
-def can_ask(project: Project) -> bool:
-    """Whether every torch that the project supports knows `torch.compiler.is_compiling`."""
-    oldest = oldest_torch(project.root)
-    return oldest is None or oldest[0] >= ASKED_SINCE
 
 
 def is_resumed(function: Function) -> bool:

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from codemods.codemod import Codemod
-from codemods.model import Finding
+from codemods.model import COMPILING_SINCE, Finding
 from codemods.module import Module
 from codemods.project import Project
-from codemods.syntax.torch_version import oldest_torch
 from codemods.topics.breaks.traced import Traced, traced_functions
 from codemods.topics.scalars.candidates import may_break
 from codemods.topics.scalars.factors import read_numbers
@@ -26,7 +25,6 @@ from codemods.topics.scalars.settling import settled
 from codemods.topics.scalars.shapes import open_shapes
 from codemods.topics.scalars.size_loops import size_loops
 
-ASKED_SINCE = (2, 3)
 SEARCHES = {
     read_numbers: "capture_scalar_outputs",
     size_loops: "",
@@ -88,7 +86,6 @@ class KeepScalarsInGraph(Codemod):
     - numbers that as tensors would have another value or dtype
     - lists that have changed since the tensor was made from them
     - sizes that are used as tensors on the way
-    - what needs `torch.compiler.is_compiling` in projects that support a torch older than 2.3
     """
 
     needles: ClassVar[tuple[bytes, ...]] = (b"torch",)
@@ -111,12 +108,10 @@ class KeepScalarsInGraph(Codemod):
             look = Look(module, project, traced.function)
             repairs = repairs_in(look, captured(self, project, traced))
             wanted = (repair for repair in repairs if admits(module, traced, repair))
-            yield from (self.report(module, repair, has_guard(project)) for repair in settled(look, wanted))
+            yield from (self.report(module, repair) for repair in settled(look, wanted))
 
-    def report(self, module: Module, repair: Repair, can_ask: bool) -> Finding:
-        if not can_ask and any("is_compiling" in edit.new_text for edit in repair.edits):
-            why = "torch.compiler.is_compiling is there since torch 2.3, and the project supports an older one"
-            return module.finding(self.name, repair.node, repair.message, left_alone=why)
+    def report(self, module: Module, repair: Repair) -> Finding:
+        asks = any("is_compiling" in edit.new_text for edit in repair.edits)
         return module.finding(
             self.name,
             repair.node,
@@ -124,13 +119,8 @@ class KeepScalarsInGraph(Codemod):
             edits=repair.edits,
             left_alone=repair.left_alone,
             notes=repair.notes,
+            since=COMPILING_SINCE if asks else None,
         )
-
-
-def has_guard(project: Project) -> bool:
-    """Whether every torch that the project supports knows `torch.compiler.is_compiling`."""
-    oldest = oldest_torch(project.root)
-    return oldest is None or oldest[0] >= ASKED_SINCE
 
 
 def repairs_in(look: Look, settings: frozenset[str]) -> Iterator[Repair]:

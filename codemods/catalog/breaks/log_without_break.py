@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Finding, FullgraphError
+from codemods.codemod import Codemod, Unsure
+from codemods.model import Finding, Purpose, Since
 from codemods.module import Function, Module
+from codemods.payload import tested
 from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.compiled import traced_nodes
-from codemods.syntax.torch_version import oldest_torch, read_version
 from codemods.topics.breaks.traced import Traced, traced_functions
 from codemods.topics.messages.helper import is_helper
 from codemods.topics.messages.kinds import is_message
@@ -23,20 +22,11 @@ from codemods.topics.messages.transforms import transform_near
 from codemods.topics.messages.writing import condition_around, rewrite
 from codemods.topics.scalars.guard import is_shut_out
 
-SINCE = (2, 9)
+SINCE = Since("operator that can be kept out of CUDA graphs", "2.9")
 MESSAGE = re.compile(
     rb"\bprint\(|\bwarn\(|\.(?:debug|info|warning|error)_once\(|log(?:ger|ging)?_?\.(?:debug|info|warn|error|exc|crit|log)",
     re.I,
 )
-
-
-@dataclass(frozen=True)
-class LogOptions(Options):
-    torch: str = option(
-        "",
-        "the oldest torch that the project supports, such as 2.9. By default what pyproject.toml, requirements*.txt or "
-        "setup.cfg declare, else any",
-    )
 
 
 class LogWithoutBreak(Codemod):
@@ -49,8 +39,9 @@ class LogWithoutBreak(Codemod):
     - A plain text of `warning_once` and the like: a helper under `torch.compiler.assume_constant_result` emits it
       while the code is traced. The method itself sees to it that this is once. Where another message, or a test of a
       tensor's value, stands above it in the function it keeps its turn, as every other message does.
-    - Every other message: a helper is an operator of its own, and so a part of the graph. It emits at each call, with
-      the values that tensors have there, also if they are written in place later. Sizes that vary do not recompile.
+    - Every other message: a helper of three lines, `@in_graph`, is a part of the graph as an operator. It emits at each
+      call, with the values that tensors have there, also if they are written in place later. Sizes that vary do not
+      recompile. `in_graph` comes from a new file `in_graph.py` at the top of the package.
     - The `if` on a tensor: the operator gets the condition, and decides when that is known.
     `x.mean().item()` that is read only for a message is read by the operator. An f-string becomes a text with holes. A
     `print` may have `sep=`, `end=`, `flush=`, and `file=` with a standard stream.
@@ -68,8 +59,8 @@ class LogWithoutBreak(Codemod):
     under `no_grad`, in functions that are inlined and with sizes that vary: breaks 1 > 0 for each message, and all
     messages kept. The alternatives lose some: `ignore_logging_functions` all of them; `reorderable_logging_functions`
     those of every inlined function, and it holds only in the thread that set it. A message costs about 14 us per
-    call of the compiled function, a helper 0.5 us in eager mode, and the import of the file about 1 ms for each kind of
-    message. CUDA graphs are split at the operator (it is tagged `cudagraph_unsafe`), which was not measured.
+    call of the compiled function, a helper 0.5 us in eager mode, and the import of `in_graph.py` about 1 ms.
+    CUDA graphs are split at the operator (it is tagged `cudagraph_unsafe`), which was not measured.
 
     A value that is no tensor, number, text, None, dtype, device, shape, tuple or list breaks the graph as before; so
     does a tuple or list that has sizes that vary and anything but whole numbers.
@@ -92,7 +83,7 @@ class LogWithoutBreak(Codemod):
     - an `if` on a tensor with values in its message that may not be there if the condition is false
     - a `print` or `logger` that means something else too
     - files that TorchScript compiles, or that import torch only for type checking, in a `try` or inside functions
-    - projects that support a torch older than 2.9
+    - notebooks, packages with another `in_graph.py`, and scripts that do not reach the one of the project
     """
 
     repairs_breaks: ClassVar[bool] = True
@@ -103,10 +94,12 @@ class LogWithoutBreak(Codemod):
         "A message ends the graph at its line. As an operator of its own it is a part of the graph and still appears "
         "(torch 2.13: 1 break becomes 0 for each message, and no message is lost)."
     )
-    options: LogOptions
 
     def hits(self, raw: bytes) -> Iterable[int]:
         return (match.start() for match in MESSAGE.finditer(raw))
+
+    def purposes(self, findings: Sequence[Finding]) -> tuple[Purpose, ...]:
+        return (tested("in_graph.py"),) if findings else ()
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if not module.imports.names_package("torch"):
@@ -131,28 +124,11 @@ class LogWithoutBreak(Codemod):
     def judge(self, module: Module, project: Project, traced: Traced, call: ast.Call) -> Finding:
         message = f"{ast.unparse(call.func)} breaks the graph in {traced.function.name}: {traced.because}"
         try:
-            self.check_torch(project)
-            edits = rewrite(module, call, traced.function)
+            edits = rewrite(module, project, call, traced.function)
         except Unsure as unsure:
             return module.finding(self.name, call, message, left_alone=str(unsure))
         path = transform_near(module, project, call, traced.function)
         caveat = (
             f"{path} transforms functions: a tensor of vmap or grad in a compiled message is an error" if path else ""
         )
-        return module.finding(self.name, call, message, edits=edits, caveat=caveat)
-
-    def check_torch(self, project: Project) -> None:
-        try:
-            given = self.options.torch
-            oldest, source = (
-                (read_version(given), f"the option {self.name}.torch")
-                if given
-                else oldest_torch(project.root) or (SINCE, "")
-            )
-        except ValueError as error:
-            raise FullgraphError(f"option {self.name}.torch: {error}") from None
-        if oldest < SINCE:
-            text = ".".join(map(str, oldest))
-            raise Unsure(
-                f"{source} allows torch {text}, in which an operator cannot be kept out of CUDA graphs (2.9 can)"
-            )
+        return module.finding(self.name, call, message, edits=edits, caveat=caveat, since=SINCE)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Unsure
-from codemods.model import Finding, Span
+from codemods.model import COMPILING_SINCE, Finding, Span
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.topics.branches.choices import read_choice
@@ -68,7 +67,6 @@ class SelectWithoutBranch(Codemod):
     - names that may not be bound, or that other functions change
     - chains of sides that call layers
     - arrays of numpy, code that is not compiled, code that asks `is_compiling` already
-    - projects that support a torch older than 2.3, which has no `torch.compiler.is_compiling`, unless the branch goes
     """
 
     needles: ClassVar[tuple[bytes, ...]] = (b"torch",)
@@ -105,7 +103,7 @@ class SelectWithoutBranch(Codemod):
     def judge(self, module: Module, project: Project, traced: Traced, branch: Branch) -> tuple[Finding, Span | None]:
         message = f"`if` on the value of a tensor breaks the graph; {traced.because}"
         try:
-            written = rewritten(module, branch, project.root)
+            written = rewritten(module, branch)
         except Unsure as unsure:
             return module.finding(self.name, branch.node, message, left_alone=f"{module.path}: {unsure}"), None
         finding = module.finding(
@@ -115,12 +113,13 @@ class SelectWithoutBranch(Codemod):
             edits=written.edits,
             caveat=written.caveat,
             notes=written.notes,
+            since=COMPILING_SINCE if written.asks else None,
         )
         return finding, written.covers
 
 
-def rewritten(module: Module, branch: Branch, root: Path) -> Written:
+def rewritten(module: Module, branch: Branch) -> Written:
     """Either a choice between values, or a place that both sides store to; Unsure where it is neither."""
     if isinstance(branch.node, ast.If) and stores_one_place(branch.node):
-        return write_stores(read_stores(module, branch.function, branch.node), root)
-    return write(read_choice(module, branch.function, branch.node), root)
+        return write_stores(read_stores(module, branch.function, branch.node))
+    return write(read_choice(module, branch.function, branch.node))

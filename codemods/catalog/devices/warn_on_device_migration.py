@@ -76,6 +76,7 @@ class WarnOnDeviceMigration(Codemod):
     options: WarnOptions
 
     needles: ClassVar[tuple[bytes, ...]] = (b".device", b".is_cuda")
+    on_request: ClassVar[bool] = True
     claim: ClassVar[str] = "moving to the input's device breaks the graph; a `warnings.warn` there would tell."
     why: ClassVar[str] = (
         "State that silently follows its input to another device costs a copy and a recompile. The warning says so; "

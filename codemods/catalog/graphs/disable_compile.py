@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding
+from codemods.codemod import Codemod, Unsure
+from codemods.model import Edit, Finding, Purpose
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.compiled import ReachedCall, compiled_code
-from codemods.syntax.disabled import REASON_SINCE, disable, is_disabled, oldest_with_disable
+from codemods.syntax.disabled import DISABLE_SINCE, REASON_SINCE, disable, is_disabled
 from codemods.syntax.signatures.docstrings import add_paragraph, docstring_of
 from codemods.topics.telemetry import Evidence, evidence
 
@@ -30,15 +29,6 @@ END = re.compile(
     rb"\bfloat\([^#;]{0,100}?\.(?:norm|mean|std|var|sum|min|max|amin|amax|median|abs|sqrt)\("
 )
 READS, NAMED = "telemetry, reads values on the host", "not for compiled code"
-
-
-@dataclass(frozen=True)
-class DisableCompileOptions(Options):
-    torch: str = option(
-        "",
-        "the oldest torch that the project supports, such as 2.8: from 2.8 on the decorator gets a `reason=`. "
-        "By default what pyproject.toml, requirements*.txt or setup.cfg declare",
-    )
 
 
 class DisableCompile(Codemod):
@@ -65,6 +55,9 @@ class DisableCompile(Codemod):
     isolate, and safe otherwise. Its notes name each call that compiled code reaches, by names: through functions,
     methods and modules of the project, not through containers, callbacks and what functions return.
 
+    Unless it is named (`--select`, a ticket) it reports only functions that compiled code is seen to call and that have
+    a break to isolate: elsewhere the decorator adds one.
+
     Left alone:
     - generators and coroutines: the decorator hides them from `inspect` and `asyncio`
     - functions that are compiled or scripted themselves
@@ -74,7 +67,6 @@ class DisableCompile(Codemod):
     - functions that already are disabled, by whatever spelling, or whose class is
     - loops that change parameters, train or clip: compute
     - tests
-    - projects that support a torch older than 2.1, which has no `torch.compiler.disable`
     """
 
     pattern = LOOP
@@ -83,19 +75,22 @@ class DisableCompile(Codemod):
         "Reading values back to the host breaks a graph inside the function; the decorator keeps the function out, so "
         "that the graph splits once, at the call (torch 2.13: 2 breaks become 1, but 0 become 1)."
     )
-    options: DisableCompileOptions
 
     def may_hold(self, raw: bytes) -> bool:
         named = any(symbol.rpartition(".")[2].encode() in raw for symbol in self.symbols)
         looks = super().may_hold(raw) and any(map(may_be_telemetry, FUNCTION.split(raw)))
         return (named or looks) and b"torch" in raw
 
+    def purposes(self, findings: Sequence[Finding]) -> tuple[Purpose, ...]:
+        return (Purpose("uncompiled", "telemetry", "it is kept out of compiled code"),) if findings else ()
+
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if not module.imports.names_package("torch"):
             return
         for function in module.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
             seen = evidence(module, function)
-            if (seen or self.is_named(module, function)) and not is_disabled(module, function):
+            is_wanted = self.is_asked or isolates(project, module, function, seen)
+            if is_wanted and (seen or self.is_named(module, function)) and not is_disabled(module, function):
                 yield self.judge(module, project, function, seen)
 
     def judge(self, module: Module, project: Project, function: Function, seen: Evidence | None) -> Finding:
@@ -112,7 +107,13 @@ class DisableCompile(Codemod):
         calls = compiled_code(project).calls_of(module, function)
         caveat = doubt(calls, seen)
         return module.finding(
-            self.name, function, message, edits=edits, caveat=caveat, notes=(*notes, *reach(project, calls))
+            self.name,
+            function,
+            message,
+            edits=edits,
+            caveat=caveat,
+            notes=(*notes, *reach(project, calls)),
+            since=DISABLE_SINCE,
         )
 
     def write(
@@ -121,8 +122,7 @@ class DisableCompile(Codemod):
         """The edits, and what is to be said about them; Unsure where the decorator must not stand."""
         if region := compiled_code(project).entry_of(module, function):
             raise Unsure(f"{region}: {function.name} itself is compiled")
-        oldest = oldest_with_disable(project.root, self.options.torch, f"{self.name}.torch")
-        has_reason = oldest >= REASON_SINCE
+        has_reason = self.has_torch(project, REASON_SINCE, unless_known=False)
         decorator = disable(module, function, (READS if seen else NAMED) if has_reason else "")
         docstring = docstring_of(function)
         if docstring and WARNS.search(str(docstring.value)):
@@ -138,6 +138,11 @@ def may_be_telemetry(function: bytes) -> bool:
     """Whether the text of one function has the two things that all telemetry has. Tests have them too."""
     is_test = function.startswith(b" test")
     return not is_test and LOOP.search(function) is not None and END.search(function) is not None
+
+
+def isolates(project: Project, module: Module, function: Function, seen: Evidence | None) -> bool:
+    """Whether compiled code is seen to call a function that breaks its graph."""
+    return bool(seen and seen.breaks and compiled_code(project).calls_of(module, function))
 
 
 def doubt(calls: list[ReachedCall], seen: Evidence | None) -> str:

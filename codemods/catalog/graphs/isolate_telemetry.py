@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding, FullgraphError
+from codemods.model import Edit, Finding, FullgraphError, Purpose
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.scopes import names_within
 from codemods.syntax.compiled import Region, compiled_code
-from codemods.syntax.disabled import REASON_SINCE, is_disabled, oldest_with_disable, spell_disable
+from codemods.syntax.disabled import DISABLE_SINCE, REASON_SINCE, is_disabled, spell_disable
 from codemods.syntax.extraction.chosen_lines import Lines, chosen_lines, statements_at
 from codemods.syntax.extraction.extract import Extraction, extract
 from codemods.topics.inline_telemetry.runs import InlineTelemetry, Run
@@ -30,11 +30,6 @@ TELEMETRY, NAMED = "telemetry, reads values on the host", "not for compiled code
 class IsolateTelemetryOptions(Options):
     lines: str = option("", "the lines to extract, such as 120-134 or src/train.py:120-134; best with --symbol")
     name: str = option("", "the name of the new function. By default made from the name of the function around")
-    torch: str = option(
-        "",
-        "the oldest torch that the project supports, such as 2.8: from 2.8 on the decorator gets a `reason=`. "
-        "By default what pyproject.toml, requirements*.txt or setup.cfg declare",
-    )
 
     def __post_init__(self) -> None:
         self.lines_in("")
@@ -78,7 +73,7 @@ class IsolateTelemetry(Codemod):
     - names that are bound on some paths only, or read by a handler after an error in the lines
     - `locals()`, `stacklevel=` and whatever else looks at stack frames
     - lines that share a line with another statement, or are not whole statements of one block
-    - scripted functions, files that may not have torch, projects that support a torch older than 2.1
+    - scripted functions, files that may not have torch, a `--torch` older than 2.1
     """
 
     claim: ClassVar[str] = "telemetry inside compute breaks the graph at each read and log; one call breaks it once."
@@ -95,6 +90,9 @@ class IsolateTelemetry(Codemod):
         if self.options.lines or any(symbol.rpartition(".")[2].encode() in raw for symbol in self.symbols):
             return None
         return telemetry_in(raw)
+
+    def purposes(self, findings: Sequence[Finding]) -> tuple[Purpose, ...]:
+        return (Purpose("uncompiled", "telemetry", "it is kept out of compiled code"),) if findings else ()
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if not module.imports.names_package("torch"):
@@ -139,14 +137,14 @@ class IsolateTelemetry(Codemod):
         taken.add(name)
         regions = regions_of(module, project, function)
         caveat, notes = doubt(regions, run), reach(function, regions)
-        return module.finding(self.name, first, message, edits=edits, caveat=caveat, notes=notes)
+        return module.finding(self.name, first, message, edits=edits, caveat=caveat, notes=notes, since=DISABLE_SINCE)
 
     def write(self, project: Project, extraction: Extraction, name: str) -> tuple[Edit, ...]:
         module, function = extraction.module, extraction.function
         scripted = (item for item in function.decorator_list if is_scripted(module, item))
         if (item := next(scripted, None)) is not None:
             raise Unsure(f"{module.path}:{item.lineno}: handed to torch.jit, which does not know the decorator")
-        has_reason = oldest_with_disable(project.root, self.options.torch, f"{self.name}.torch") >= REASON_SINCE
+        has_reason = self.has_torch(project, REASON_SINCE, unless_known=False)
         reason = NAMED if self.options.lines else TELEMETRY
         decorator, imports = spell_disable(module, extraction.top, reason if has_reason else "")
         what = "Part" if self.options.lines else "Telemetry"

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding, FullgraphError, Purpose
+from codemods.codemod import Codemod, Unsure
+from codemods.model import Edit, Finding, Purpose, Since
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.places import where
-from codemods.syntax.torch_version import oldest_torch, read_version
 from codemods.topics.public_api.aliased import ModuleAlias, module_aliases, write_alias
 from codemods.topics.public_api.calls import Draft, write_use
 from codemods.topics.public_api.importing import Imported, check_import, imported_names, uses_of, write_import
 from codemods.topics.public_api.replaced import check_instances, doubt_about_tests, replaced_by_name
 from codemods.topics.public_api.screen import may_use_old_names, old_names_in
 from codemods.topics.public_api.table import Row, table
-from codemods.topics.public_api.uses import Use, check_use, uses
-
-
-@dataclass(frozen=True)
-class PublicApiOptions(Options):
-    torch: str = option(
-        "",
-        "the oldest torch that the project supports, such as 2.4: names that are newer are not written. "
-        "By default what pyproject.toml, requirements*.txt or setup.cfg declare",
-    )
+from codemods.topics.public_api.uses import Use, check_use, choice_of_version, uses
 
 
 class UsePublicCompilerApi(Codemod):
@@ -54,7 +43,8 @@ class UsePublicCompilerApi(Codemod):
 
     Left alone:
     - names that are newer than the oldest torch that the project declares
-    - code that chooses between versions of torch: a `try` for a missing name, `hasattr`, a question about the version
+    - code that chooses between versions of torch: a `try` for a missing name, `hasattr`, a question about the version;
+      reported only where the codemod is named (`--select`, a ticket)
     - names that are imported for others to import
     - a class that is not called: subclassed, passed on, asked for by `isinstance` or `type` (then its calls stay too)
     - `torch._dynamo.optimize` as a context manager, kept in a variable, or with hooks
@@ -71,7 +61,6 @@ class UsePublicCompilerApi(Codemod):
         "Private names may change in any release, and deprecated ones warn. The public name does the same: run side by "
         "side on torch 2.13, and most on 2.6, without a GPU."
     )
-    options: PublicApiOptions
 
     def may_hold(self, raw: bytes) -> bool:
         return may_use_old_names(raw)
@@ -89,23 +78,28 @@ class UsePublicCompilerApi(Codemod):
             return
         found = list(uses(module))
         for names in imported_names(module):
-            yield from self.judge_import(names, found, project)
+            if not self.is_compatibility(module, names[0].node):
+                yield from self.judge_import(names, found, project)
         done: set[ast.AST] = set()
         for alias in module_aliases(module, found):
             if finding := self.judge_alias(alias, project):
                 done |= {use.node for use in alias.uses}
                 yield finding
         for use in found:
-            if isinstance(use.node, ast.Attribute) and use.node not in done:
+            is_open = isinstance(use.node, ast.Attribute) and use.node not in done
+            if is_open and not self.is_compatibility(module, use.node):
                 yield self.judge_use(use, project)
         for node, old in replaced_by_name(module):
             message = f"a test replaces `{old}`, whose public name is `{table()[old].new}`"
             yield module.finding(self.name, node, message, left_alone=f"{where(module, node)}: a name in a string")
 
+    def is_compatibility(self, module: Module, node: ast.AST) -> bool:
+        """Whether code is there for other versions of torch: the old name is right in it, and told of only if asked."""
+        return not self.is_asked and bool(choice_of_version(module, node))
+
     def judge_use(self, use: Use, project: Project) -> Finding:
         message = message_for(use.old, use.row)
         try:
-            self.check_version(use.row, project)
             check_use(use)
             check_instances(use.row, project)
             draft = Draft(use.module)
@@ -114,7 +108,13 @@ class UsePublicCompilerApi(Codemod):
             return use.module.finding(self.name, use.node, message, left_alone=str(unsure))
         caveat = doubt_about_tests(project, use.row)
         return use.module.finding(
-            self.name, use.node, message, edits=draft.edits(), caveat=caveat, notes=(use.row.why,)
+            self.name,
+            use.node,
+            message,
+            edits=draft.edits(),
+            caveat=caveat,
+            notes=(use.row.why,),
+            since=newest([use.row]),
         )
 
     def judge_alias(self, alias: ModuleAlias, project: Project) -> Finding | None:
@@ -122,7 +122,6 @@ class UsePublicCompilerApi(Codemod):
         rows = list(dict.fromkeys(use.row for use in alias.uses))
         try:
             for row in rows:
-                self.check_version(row, project)
                 check_instances(row, project)
             edits = write_alias(alias, project)
         except Unsure:
@@ -130,7 +129,9 @@ class UsePublicCompilerApi(Codemod):
         old = dict.fromkeys(message_for(use.old, use.row) for use in alias.uses)
         caveat = "; ".join(filter(None, dict.fromkeys(doubt_about_tests(project, row) for row in rows)))
         notes = tuple(row.why for row in rows)
-        return alias.module.finding(self.name, alias.node, "; ".join(old), edits=edits, caveat=caveat, notes=notes)
+        return alias.module.finding(
+            self.name, alias.node, "; ".join(old), edits=edits, caveat=caveat, notes=notes, since=newest(rows)
+        )
 
     def judge_import(self, names: list[Imported], found: list[Use], project: Project) -> Iterator[Finding]:
         """One finding for all names of the statement that can change, and one for each that cannot."""
@@ -151,29 +152,17 @@ class UsePublicCompilerApi(Codemod):
                 return
             caveat = "; ".join(filter(None, dict.fromkeys(doubt_about_tests(project, name.row) for name in able)))
             notes = tuple(dict.fromkeys(name.row.why for name in able))
-            yield module.finding(self.name, able[0].node, message, edits=edits, caveat=caveat, notes=notes)
+            since = newest([name.row for name in able])
+            yield module.finding(self.name, able[0].node, message, edits=edits, caveat=caveat, notes=notes, since=since)
 
     def try_import(self, name: Imported, found: list[Use], project: Project) -> None:
         """Raise if this name alone could not change."""
-        self.check_version(name.row, project)
         check_import(name, found, project)
         check_instances(name.row, project)
         draft = Draft(name.module)
         for use in found:
             check_use(use)
             write_use(draft, use, project, keep_name=name.keeps_name)
-
-    def check_version(self, row: Row, project: Project) -> None:
-        if self.options.torch:
-            try:
-                declared, source = read_version(self.options.torch), "the option torch"
-            except ValueError as error:
-                raise FullgraphError(f"option {self.name}.torch: {error}") from None
-        else:
-            declared, source = oldest_torch(project.root) or (row.since, "")
-        if declared < row.since:
-            old, new = (".".join(map(str, version)) for version in (declared, row.since))
-            raise Unsure(f"{source} allows torch {old}, and {row.new} is there since {new}")
 
 
 def message_for(old: str, row: Row) -> str:
@@ -182,3 +171,9 @@ def message_for(old: str, row: Row) -> str:
 
 def sorted_rows(rows: set[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: row.old)
+
+
+def newest(rows: list[Row]) -> Since:
+    """The name that the latest torch has brought."""
+    row = max(rows, key=lambda row: tuple(map(int, row.since.split("."))))
+    return Since(row.new, row.since)

@@ -50,8 +50,9 @@ class FlattenTupleKeys(Codemod):
     A dict is found by its annotation (`dict[tuple[int, int], torch.Tensor]`, also as `Dict`, in quotes, through an
     alias), or by how it is filled: with keys that are seen to be pairs of ints. It may be a local variable, a global,
     or an attribute such as a dataclass field. All of it is rewritten, in every file of the project: the annotation,
-    each key (`d[i, j]`, `d[pair]`, `get`, `pop`, `setdefault`, `in`, `del`), and loops and comprehensions that take
-    the pair, which get it back by `divmod`. A small function makes the key; it is added once, and imported elsewhere.
+    each key (`d[i, j]`, `d[pair]`, `get`, `pop`, `setdefault`, `in`, `del`), pairs that are written out and compared
+    with all keys (`sorted(d) == [(0, 1)]`), and loops and comprehensions that take the pair, which get it back by
+    `divmod`. A small function makes the key; it is added once, and imported elsewhere.
 
     There is one stride for the whole dict, or none. A module's constant is taken as stride if every second part of a
     key, in every file, is seen to stay below it. Otherwise the key is `(i << 32) | j`, which needs no bound: filling
@@ -74,7 +75,8 @@ class FlattenTupleKeys(Codemod):
     - keys that go their own way: `list(d)`, `sorted(d)` as a value, `max(d)`, `next(iter(d))`
     - an object that is written out or taken apart whole, by `torch.save`, `pickle`, `asdict`, `vars` or a pattern, also
       inside another one; a dataclass that is printed; `getattr` with a name that is worked out
-    - a dict given to the constructor by its place, or by keyword and not made there; a class that is handed on
+    - a dict given to the constructor by its place, by keyword and not made there, or by `**words` that are not all
+      seen; a class that is handed on
     - `| None`, a list of dicts, a type in a comment
     - a key that is not seen to be a pair, or that can be negative; a sorted loop where that is not known
     - a KeyError that is shown: it names the key
@@ -87,6 +89,7 @@ class FlattenTupleKeys(Codemod):
 
     options: FlattenOptions
     needles: ClassVar[tuple[bytes, ...]] = (b"import torch", b"from torch", b", torch")
+    on_request: ClassVar[bool] = True
     claim: ClassVar[str] = "tuple keys break the graph, or make torch.compile guard and compile more than ints do."
     why: ClassVar[str] = (
         "Pairs as keys do not break the graph. With a stride a compiled call was 1 to 2 us of 25 faster for 100 keys "

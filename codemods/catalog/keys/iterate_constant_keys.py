@@ -62,9 +62,10 @@ class IterateConstantKeys(Codemod):
     - a method that a subclass overrides; a function that is replaced from outside, or whose result is cached
     - a comprehension with a condition, or a loop that fills a dict only in part or may be interrupted
     - the same keys in another order
-    - two constants that are equal, when the dict is built from neither
+    - two constants that are equal, when the dict is built from neither and both sides import neither, or both
     - a constant that is a list, names a key twice, or is bound again, patched by a test, deleted, or only bound below
-    - a constant whose import would close a circle or run more than definitions, or whose name is taken there
+    - a constant whose import would close a circle, load a package that the file does without or run more than
+      definitions, or whose name is taken there; a file of which it is not seen how it would import it
     - a call in the head of the loop, which would no longer run, and a comment there, which would be lost
     - a dict of which nothing is known, `.items()`, a loop at import time, a file without torch: not even reported
     """
@@ -139,7 +140,10 @@ def check_comments(module: Module, iterable: ast.expr) -> None:
 
 
 def matching(definitions: Definitions, module: Module, keys: Keys | None) -> Constant | None:
-    """The one constant that has these keys in this order. None where there is none; Unsure where that is not enough."""
+    """The one constant that has these keys in this order. None where there is none; Unsure where that is not enough.
+
+    Of several, the one whose file both sides import already: where the dict is built, and where the loop is.
+    """
     if keys is None:
         return None
     found = [keys.constant] if keys.constant else equal_constants(definitions, module, keys.names)
@@ -150,9 +154,17 @@ def matching(definitions: Definitions, module: Module, keys: Keys | None) -> Con
     same = [constant for constant in found if constant.names == keys.names]
     if not same:
         raise Unsure(f"the dict built at {keys.built} has the keys of {found[0]} in another order")
-    if len(same) > 1:
+    if len(same) == 1:
+        return same[0]
+    sides = {module.path, keys.built.rpartition(":")[0]}
+    shared = [constant for constant in same if all(has_already(definitions.project, side, constant) for side in sides)]
+    if len(shared) != 1:
         raise Unsure(f"{same[0]} and {same[1]} are equal, and the dict is built from neither")
-    return same[0]
+    return shared[0]
+
+
+def has_already(project: Project, path: str, constant: Constant) -> bool:
+    return path == constant.path or constant.path in project.imported_by(path)
 
 
 def doubt_about(keys: Keys | None, given: Constant) -> str:

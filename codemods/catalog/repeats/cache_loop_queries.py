@@ -15,6 +15,7 @@ from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.scopes import names_within
 from codemods.syntax.assignments import FUNCTIONS
+from codemods.syntax.places import CONSTRUCTORS
 from codemods.syntax.placing import insert_before
 from codemods.topics.queries.asking import Queries
 from codemods.topics.queries.naming import name_answer
@@ -58,6 +59,7 @@ class CacheLoopQueries(Codemod):
     - a question that may be skipped, and a first pass that does not ask about each item, may end early or is in a `try`
     - an answer that is handed on and could be changed: each use must get its own
     - queries in lambdas, functions and generators, which ask later
+    - constructors, unless the codemod is named (`--select`, a ticket): they run once
     - the same question for all items, loops at import time, scripted functions, files without torch: not even reported
     """
 
@@ -82,6 +84,8 @@ class CacheLoopQueries(Codemod):
             return
         queries = Queries(project, self.pure)
         for function in filter(self.asks_twice(module), module.nodes(*FUNCTIONS)):
+            if function.name in CONSTRUCTORS and not self.is_asked:
+                continue
             repeats = list(Repeats(module, queries, function).found())
             taken = names_within(function) if repeats else set()
             if can_hold_more(module, function, taken):

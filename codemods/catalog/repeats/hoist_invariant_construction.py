@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Unsure
 from codemods.model import Edit, Finding
 from codemods.module import Function, Module
-from codemods.project import Project
+from codemods.project import Project, is_test
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.effects.tokens import Token
 from codemods.syntax.places import where
+from codemods.syntax.tensors.infer import Tensors
 from codemods.topics.constructions.buffers import Owner, Registering, owner_of
 from codemods.topics.constructions.functions import Helper, helpers, move_to_top, together
 from codemods.topics.constructions.hot import Hot
@@ -22,6 +22,7 @@ from codemods.topics.constructions.reading import KeptError, Reading
 from codemods.topics.constructions.screen import places
 from codemods.topics.constructions.tables import Naming, Table, tables
 from codemods.topics.constructions.tensors import ConstantTensor, constant_tensors
+from codemods.topics.constructions.writing import as_number
 
 LONGEST = 60
 
@@ -36,6 +37,10 @@ class HoistInvariantConstruction(Codemod):
     the outermost loop that cannot change its device. A function inside a step, a `forward`, a compiled function or a
     loop that uses nothing of the call moves to the top level of the module, a named lambda as a function; so do
     `re.compile` of a fixed pattern and dicts, lists and sets of constants that are only looked up.
+
+    `torch.tensor(0.5)` as an operand, in a comparison or in `torch.where` becomes the number `0.5`, and
+    `torch.maximum(x, torch.tensor(0.5))` becomes `x.clamp(min=0.5)`. That is unsafe where the other operand may have no
+    dimension, or be float64 beside a number that float32 does not hold; `clamp` always, for the gradient of a tie.
 
     All this only where every use of the tensor reads it: as an operand, an index, or an argument of functions and
     layers of torch or of the project that only read it.
@@ -58,6 +63,7 @@ class HoistInvariantConstruction(Codemod):
     - what is drawn, uninitialised or a leaf that requires gradients
     - sizes, values and dtypes that depend on the call
     - modules without an `__init__` that reaches that of `nn.Module`, and constants on a device of their own
+    - modules that `PreTrainedModel.from_pretrained` may build on `meta`: it fills in only what is saved
     - functions, which have no place to keep a tensor
     - code that runs once, or only for its own sake: constructors, loading, tests
     - what a loop makes under a condition, or on a device or with a default that the loop changes
@@ -75,7 +81,7 @@ class HoistInvariantConstruction(Codemod):
         return places(raw)
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
-        if not module.imports.names_package("torch") or is_test(module):
+        if not module.imports.names_package("torch") or is_test(module.path):
             return
         yield from self.tensors(module, project)
         yield from self.functions(module, project)
@@ -86,13 +92,16 @@ class HoistInvariantConstruction(Codemod):
     def tensors(self, module: Module, project: Project) -> Iterator[Finding]:
         """Constant tensors that the methods of modules, steps and loops make over and over."""
         reading, registering, hot = Reading(project), Registering(project, module), Hot(project, module)
-        taken: set[Token] = set()
+        taken, tensors = set[Token](), project.worked_out(Tensors, lambda: Tensors(project))
         for tensor in constant_tensors(project, module):
             owner = owner_of(hot, module, tensor.node)
             loop = loop_around(project, module, tensor)
             function = module.enclosing(tensor.node, *FUNCTIONS)
             is_step = isinstance(function, Function) and function in module.tree.body and hot.is_hot(function)
             if not owner and not loop and not is_step:
+                continue
+            if found := as_number(module, tensors, tensor.node):
+                yield module.finding(self.name, tensor.node, tell(module, tensor), edits=found[:1], caveat=found[1])
                 continue
             try:
                 reading.check(module, tensor.node)
@@ -161,9 +170,3 @@ def tell(module: Module, tensor: ConstantTensor) -> str:
 def shorten(module: Module, tensor: ConstantTensor) -> str:
     code = " ".join(module.code(tensor.node).split())
     return code if len(code) <= LONGEST else f"{code[: LONGEST - 3]}..."
-
-
-def is_test(module: Module) -> bool:
-    path = PurePosixPath(module.path)
-    in_tests = {"tests", "test", "testing"} & set(path.parts) or path.stem.startswith(("test_", "conftest"))
-    return bool(in_tests) or path.stem.endswith("_test")

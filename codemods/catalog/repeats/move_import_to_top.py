@@ -11,6 +11,7 @@ from codemods.model import Finding, SourceError
 from codemods.module import Function, Module
 from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
+from codemods.syntax.placing import insert_before
 from codemods.topics.inner_imports.checks import (
     IMPORTS,
     Import,
@@ -19,14 +20,14 @@ from codemods.topics.inner_imports.checks import (
     check_replaced,
     check_same,
 )
-from codemods.topics.inner_imports.heat import STEP, loop_around, why_hot
-from codemods.topics.inner_imports.moving import move
-from codemods.topics.inner_imports.origins import doubt_about, modules_of, own_paths
+from codemods.topics.inner_imports.heat import STEP, loop_around, outer_loop, why_hot
+from codemods.topics.inner_imports.moving import move, take_out
+from codemods.topics.inner_imports.origins import OptionalError, doubt_about, modules_of, own_paths
 from codemods.topics.inner_imports.screen import NEAR, PUBLIC, STANDARD, WORK, inner_imports
 
 
 class MoveImportToTop(Codemod):
-    """Move imports out of hot functions and loops to the top of the file.
+    """Move imports out of hot functions and loops to the top of the file, or of the function where it may be missing.
 
     Hot is what stands in a loop, a `forward` or a `..._step`; and tensor code that is called in a loop or from such a
     function, followed by names through the project (there only imports of the standard library and of torch). The
@@ -38,13 +39,14 @@ class MoveImportToTop(Codemod):
     compiled code is not faster without it.
 
     The standard library, and what the file or `import torch` loads anyway, is safe. Unsafe, because it is loaded
-    earlier than before: other modules of packages that the file imports at its top, packages that another file of the
-    project imports at its top, and modules of the project that nothing has imported by then.
+    earlier than before: other modules of packages that the file imports at its top, packages that a file does which
+    this one imports, and modules of the project that nothing has imported by then. Any other package may be missing:
+    its import stays in the function, and goes to its top if it stands in a loop.
 
     Left alone:
     - imports in a `try`, a `with` or under a condition: optional, or for one platform
     - modules of the project that import this file in turn, or whose top level does more than define
-    - packages that no file of the project imports at its top: they may be missing, and take time to load
+    - packages that importing the file does not load so far, and `torch.distributed`: they may be missing
     - modules that are not there on every platform or in every Python
     - imports with a comment above them, or one that gives a reason (circular, lazy, optional ...)
     - names that mean something else at the top of the file, hide a builtin that is used there, or are bound twice;
@@ -57,6 +59,7 @@ class MoveImportToTop(Codemod):
     - statements that share their line with others
     """
 
+    on_request: ClassVar[bool] = True
     claim: ClassVar[str] = "an import in a hot function is looked up again at every call."
     why: ClassVar[str] = (
         "An import inside a function is looked up again at every call: 0.07 to 0.6 us each (Python 3.11). "
@@ -75,10 +78,25 @@ class MoveImportToTop(Codemod):
                 continue
             try:
                 movable.append((node, why, judge(module, project, node)))
+            except OptionalError as optional:
+                yield self.lift(module, node, tell(module, [node], why), str(optional))
             except (Unsure, SourceError) as unsure:
                 yield module.finding(self.name, node, tell(module, [node], why), left_alone=str(unsure))
         for group in together(module, movable):
             yield self.write(module, group)
+
+    def lift(self, module: Module, node: Import, message: str, reason: str) -> Finding:
+        """An import that must stay in its function goes to the top of that, or before the loop."""
+        loop, function = outer_loop(module, node), module.enclosing(node, *FUNCTIONS)
+        if loop is None or function is None:
+            return module.finding(self.name, node, message, left_alone=reason)
+        try:
+            place = function_top(module, function, loop)
+            edits = (take_out(module, [node]), insert_before(module, place, [ast.unparse(node)]))
+        except Unsure as unsure:
+            return module.finding(self.name, node, message, left_alone=str(unsure))
+        caveat = "it is imported even if the loop has no round"
+        return module.finding(self.name, node, message, edits=edits, caveat=caveat)
 
     def write(self, module: Module, group: list[tuple[Import, str, str]]) -> Finding:
         nodes, why = [node for node, _, _ in group], group[0][1]
@@ -89,6 +107,14 @@ class MoveImportToTop(Codemod):
             return module.finding(self.name, nodes[0], message, left_alone=str(unsure))
         caveat = "; ".join(dict.fromkeys(doubt for _, _, doubt in group if doubt))
         return module.finding(self.name, nodes[0], message, edits=edits, caveat=caveat)
+
+
+def function_top(module: Module, function: Function, loop: ast.stmt) -> ast.stmt:
+    """The first statement of a function, if nothing can leave it before the loop; else the loop."""
+    body = function.body[ast.get_docstring(function) is not None :]
+    before = body[: body.index(loop)] if loop in body else [function]
+    leaves = any(isinstance(node, (ast.Return, ast.Raise)) for one in before for node in ast.walk(one))
+    return loop if leaves or loop not in body else body[0]
 
 
 def is_candidate(module: Module, project: Project, node: Import) -> bool:

@@ -11,13 +11,14 @@ from codemods.codemod import Codemod, Options, Unsure, option
 from codemods.model import Finding, SourceError
 from codemods.module import Module
 from codemods.project import Project
-from codemods.syntax.places import Place
+from codemods.syntax.assignments import FUNCTIONS
+from codemods.syntax.places import Place, where
 from codemods.topics.boundaries.requests import Compiled, switches
 from codemods.topics.boundaries.rewriting import Rewrite, write_boundaries
 from codemods.topics.boundaries.screen import SWITCHED_ON, may_use_graphs
 from codemods.topics.boundaries.stores import Keeping
 from codemods.topics.boundaries.survey import Survey, survey
-from codemods.topics.boundaries.uses import uses_of
+from codemods.topics.boundaries.uses import marks_in, uses_of
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,11 @@ class CloneAtBoundary(Codemod):
 
     Each callable gets a method or function `_run_<name>` behind the place that compiles it. It marks the step, calls,
     and copies once, by the form of the output where that is known. Calls that keep nothing pass `keep=False`; a
-    `.clone()` at a call goes away. In a project that trains, a mark between a forward and its backward would free what
-    the forward has saved: there a new file, `compiled_steps.py`, notes every forward and marks only while no backward
-    is awaited, and all callables get their boundaries together. Functions of the project that are given a callable, and
-    neither keep nor run it, are seen through, so that counters and gates may come before boundaries or after.
+    `.clone()` at a call goes away. A function that marks, calls and copies is a boundary; one that only marks is none.
+    In a project that trains, a mark between a forward and its backward would free what the forward has saved: there a
+    new file, `compiled_steps.py`, notes every forward and marks only while no backward is awaited, and all callables
+    get their boundaries together. Functions of the project that are given a callable, and neither keep nor run it, are
+    seen through, so that counters and gates may come before boundaries or after.
 
     The test of `--write-tests` reads the source for direct calls, and runs the boundary on a stand-in that overwrites
     its last output. It also compiles the callable with `fullgraph=True`, on inputs that are made up: every size is the
@@ -110,6 +112,17 @@ class CloneAtBoundary(Codemod):
         is_asked = self.may_hold(project.read(compiled.module.path))
         return request if is_asked else next(iter(switches(project)), request)
 
+    def unfollowed(self, module: Module, project: Project) -> Iterator[str]:
+        """Callables of which nothing is said although not all of their calls are seen, and those without a name."""
+        if not self.may_hold(project.read(module.path)):
+            return
+        seen = survey(project, self.options.modes == "all", self.options.always)
+        yield from (f"{line}: it has no name" for line in seen.unnamed if is_in(line, module.path))
+        for compiled in seen.callables:
+            doubts = uses_of(project, compiled).doubts
+            if doubts and compiled not in seen.by_callable and compiled.module.path == module.path:
+                yield f"{compiled.where}: `{compiled}` ({doubts[0]})"
+
     def judge(self, module: Module, project: Project, seen: Survey, compiled: Compiled) -> Iterator[Finding]:
         keepings = seen.by_callable.get(compiled, [])
         if not keepings and not (self.options.always and uses_of(project, compiled).calls):
@@ -144,8 +157,16 @@ class CloneAtBoundary(Codemod):
         for request in compiled.requests:
             if request.graphs not in ("on", "off"):
                 yield f"{module_line(compiled, request.line)}: `{request.graphs}` decides whether CUDA graphs are on"
+        for call in uses_of(project, compiled).calls:
+            function = call.module.enclosing(call.node, *FUNCTIONS)
+            for mark in marks_in(call.module, function) if function else ():
+                yield f"{where(call.module, mark)}: marks the step too: with the boundary it is marked twice"
         for call in uses_of(project, compiled).inlined:
             yield f"{call}: stands in compiled code and stays a direct call, as it is traced there"
+
+
+def is_in(line: str, path: str) -> bool:
+    return line.rpartition(":")[0] == path
 
 
 def module_line(compiled: Compiled, line: int) -> str:

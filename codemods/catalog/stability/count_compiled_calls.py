@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding
+from codemods.model import Edit, Finding, Purpose
 from codemods.module import Module
+from codemods.payload import tested
 from codemods.project import Project
 from codemods.syntax.compiled import requests
 from codemods.topics.compile_requests.home import defines, home_of
@@ -72,6 +73,7 @@ class CountCompiledCalls(Codemod):
 
     options: CountOptions
     on_request: ClassVar[bool] = True
+    is_addition: ClassVar[bool] = True
     writes_tests: ClassVar[bool] = True
     needles: ClassVar[tuple[bytes, ...]] = (b"compile", b"dynamo")
     claim: ClassVar[str] = "nobody knows how often a compiled net runs, with which shapes, and what it runs in between."
@@ -83,6 +85,9 @@ class CountCompiledCalls(Codemod):
     def may_hold(self, raw: bytes) -> bool:
         is_open = b"import torch as " in raw or b'"cells"' in raw
         return super().may_hold(raw) and b"torch" in raw and (is_open or requests(raw))
+
+    def purposes(self, findings: Sequence[Finding]) -> tuple[Purpose, ...]:
+        return (tested("compiled_calls.py"),) if findings else ()
 
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if not module.imports.names_package("torch"):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding
+from codemods.model import Edit, Finding, Purpose
 from codemods.module import Module
+from codemods.payload import tested
 from codemods.project import Project
-from codemods.syntax.assignments import argument_names
+from codemods.syntax.assignments import FUNCTIONS, argument_names
 from codemods.syntax.compiled import requests as may_ask
 from codemods.syntax.places import where
 from codemods.topics.compile_requests.home import defines, home_of
@@ -19,7 +20,7 @@ from codemods.topics.compile_requests.importing import import_wrapper
 from codemods.topics.compile_requests.requests import Form, Request, requests_of
 from codemods.topics.compile_requests.wrappers import GATED, outermost, wrapper_of
 from codemods.topics.compile_requests.writing import Wrapper, put_around, quoted
-from codemods.topics.gates.flags_by_hand import flag_by_hand
+from codemods.topics.gates.flags_by_hand import flag_by_hand, flag_of_inference
 from codemods.topics.gates.gate_text import FILE, gate_text
 from codemods.topics.gates.naming import flags_of
 from codemods.topics.gates.regression import gate_tests
@@ -48,7 +49,8 @@ class GateCompile(Codemod):
     through `gated("COMPILE_X", ...)`, from a new file `compile_gate.py` at the top of the package. A call with
     gradients enabled is training, any other is inference: the variables are `COMPILE_X` and `COMPILE_X_INFERENCE`, both
     on unless they say otherwise. With `flag=config` and `flag=argument` the two are bools, named `compile_x` and
-    `compile_x_inference`.
+    `compile_x_inference`. A flag that the project has around the request stays; if it is a field of the config, only
+    the one for inference is added, under its name.
 
     Off, the plain function or module runs and nothing is compiled. On, a compiled module stays the object that
     `torch.compile` made, with its type, parameters and state dict. When the compiler itself fails (its backend, or an
@@ -64,7 +66,7 @@ class GateCompile(Codemod):
     lowering and of Dynamo itself, values are those of the plain function and nothing ran twice.
 
     Left alone:
-    - requests that hang on a condition which speaks of compiling, and `disable=`: flags written by hand
+    - requests that hang on a condition which speaks of compiling for inference, and `disable=`: flags written by hand
     - `torch.compile` that is handed on: kept as a partial, or given a function that may be None
     - what is compiled and called in one expression: each call would have a gate of its own
     - classes that are decorated
@@ -78,6 +80,7 @@ class GateCompile(Codemod):
 
     needles = (b"compile",)
     on_request: ClassVar[bool] = True
+    is_addition: ClassVar[bool] = True
     writes_tests: ClassVar[bool] = True
     claim: ClassVar[str] = "compiled code needs a flag to roll it out, and a failing compiler must not end a run."
     why: ClassVar[str] = (
@@ -91,6 +94,9 @@ class GateCompile(Codemod):
             return False
         return b"import torch as " in raw or raw.lstrip().startswith(b"{") or may_ask(raw)
 
+    def purposes(self, findings: Sequence[Finding]) -> tuple[Purpose, ...]:
+        return (tested("compile_gate.py"),) if findings else ()
+
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         for request in requests_of(project):
             if request.module.path == module.path and wrapper_of(request, GATED) is None:
@@ -98,7 +104,10 @@ class GateCompile(Codemod):
 
     def judge(self, request: Request, project: Project) -> Finding:
         module, name = request.module, flags_of(project, self.options.prefix)[request]
-        message = f"`{name}` is compiled whatever happens: no flag turns that off, and a failing compiler ends the run"
+        flag = flag_by_hand(request)
+        how = f"for training and inference alike: `{module.code(flag)}` decides on both" if flag else "whatever happens"
+        switch = "" if flag else ": no flag turns that off"
+        message = f"`{name}` is compiled {how}{switch}, and a failing compiler ends the run"
         edits, reason = self.outcome(request, project)
         if reason:
             return module.finding(self.name, request.node, message, left_alone=reason)
@@ -142,7 +151,7 @@ def check(request: Request) -> None:
     place = where(module, node)
     if module.path.endswith(".ipynb"):
         raise Unsure(f"{place}: a notebook has no package for the gate")
-    if flag := flag_by_hand(request):
+    if flag := flag_of_inference(request):
         raise Unsure(f"{where(module, flag)}: `{module.code(flag)}` is a flag for it already")
     if request.form is Form.LATER or may_be_none(request):
         raise Unsure(f"{place}: what this compiles is not seen here")
@@ -174,8 +183,17 @@ def may_be_none(request: Request) -> bool:
     return isinstance(default, ast.Constant) and default.value is None
 
 
+def is_tried(module: Module, node: ast.AST, around: ast.Try) -> bool:
+    """Whether it stands in what is tried, in the same function."""
+    inner = module.enclosing(node, *FUNCTIONS) is module.enclosing(around, *FUNCTIONS)
+    return inner and any(node in ast.walk(statement) for statement in around.body)
+
+
 def notes(request: Request) -> tuple[str, ...]:
-    """Gradients may be off inside, where the gate does not see it."""
+    """Gradients may be off inside, where the gate does not see it; a `try` around the request does not see failures."""
+    module = request.module
+    if (around := module.enclosing(request.node, ast.Try)) and is_tried(module, request.node, around):
+        return (f"{where(module, around)}: this `try` sees no failure of the compiler: the first call compiles",)
     for decorator in getattr(request.target, "decorator_list", []):
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if request.module.resolve(called) in NO_GRAD:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,12 +11,16 @@ from codemods.codemod import Codemod, Options, option
 from codemods.model import Finding
 from codemods.module import Module
 from codemods.project import Project
+from codemods.syntax.places import is_in_constructor
 from codemods.topics.host_reads.lists import batch_rows
 from codemods.topics.host_reads.look import Batch, Look
-from codemods.topics.host_reads.reads import reads
+from codemods.topics.host_reads.reads import Read, reads
 from codemods.topics.host_reads.screen import read_offsets
 from codemods.topics.host_reads.stacks import batch_elements
 from codemods.topics.host_reads.together import batch_together
+
+ON_CPU = ("device=", "device='cpu'", "device=torch.device('cpu')")
+"""Where a new tensor is, as its call says; without a word it is on the CPU."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,9 @@ class BatchHostReads(Codemod):
     compiled loop over eight environments was slower; in eager mode it was faster. A CPU has no device to wait for:
     stacking six numbers gained no time there.
 
+    Reported only where the codemod is named (`--select`, a ticket): reads in constructors, and of tensors that are seen
+    to be made on the CPU, where nobody waits.
+
     Left alone:
     - a tensor that is written in the loop or between the reads, also by a function that is called there
     - an index with effects of its own, or one that depends on data
@@ -95,7 +102,8 @@ class BatchHostReads(Codemod):
     def find(self, module: Module, project: Project) -> Iterator[Finding]:
         if module.imports.names_package("torch"):
             look = Look(module, project, self.options.level == "all", self.options.same_device)
-            for batch in batches(look):
+            found = [read for read in reads(module) if self.is_asked or not is_cold(look, read)]
+            for batch in batches(look, found):
                 yield self.report(module, batch)
 
     def report(self, module: Module, batch: Batch) -> Finding:
@@ -122,8 +130,13 @@ def comment_in(module: Module, batch: Batch) -> str:
     return ""
 
 
-def batches(look: Look) -> Iterator[Batch]:
-    """Every batch of a module; a read belongs to the first that claims it."""
-    found = reads(look.module)
+def is_cold(look: Look, read: Read) -> bool:
+    """Whether nobody waits: the read runs once for each object, or the tensor is seen to be on the CPU."""
+    is_on_cpu = any(text in ON_CPU for _, text in look.known(read.tensor).devices)
+    return is_on_cpu or is_in_constructor(look.module, read.node)
+
+
+def batches(look: Look, found: Sequence[Read]) -> Iterator[Batch]:
+    """Every batch of these reads; a read belongs to the first that claims it."""
     for collect in (batch_rows, batch_elements, batch_together):
         yield from collect(look, [read for read in found if read.node not in look.claimed])

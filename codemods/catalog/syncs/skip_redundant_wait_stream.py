@@ -69,6 +69,7 @@ class SkipRedundantWaitStream(Codemod):
 
     needles: ClassVar[tuple[bytes, ...]] = (b"wait_stream(",)
     pattern: ClassVar[re.Pattern[bytes] | None] = re.compile(rb"[\r\n][ \t]+[^\s#][^#\r\n]{0,200}\.wait_stream\(")
+    on_request: ClassVar[bool] = True
     claim: ClassVar[str] = "the same `wait_stream` before the loop and in it serialises streams; one is redundant."
     why: ClassVar[str] = (
         "A stream that waits in every iteration for work that was not issued gives up overlap. Whether that work is "

@@ -20,7 +20,8 @@ PURE_BUILTINS = {
     ),
     *("filter", "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex", "id", "int", "isinstance"),
     *("issubclass", "iter", "len", "list", "map", "max", "min", "oct", "ord", "pow", "range", "repr", "reversed"),
-    *("round", "set", "slice", "sorted", "str", "sum", "super", "tuple", "type", "zip"),
+    *("round", "set", "slice", "sorted", "str", "sum", "super", "tuple", "type", "zip", "bytearray", "memoryview"),
+    *("object", "dir", "SystemExit", "KeyboardInterrupt", "StopIteration"),
 }
 """They give back what they were asked for; `getattr` and the like are taken as the reads that they look like."""
 
@@ -32,11 +33,14 @@ REFLECTION = {"setattr", "delattr", "exec", "eval", "globals", "locals", "vars",
 PURE_MODULES = {
     *("abc", "bisect", "cmath", "collections", "copy", "dataclasses", "decimal", "enum", "fnmatch", "fractions"),
     *("functools", "hashlib", "itertools", "json", "math", "numbers", "operator", "re", "statistics", "string"),
-    *("struct", "textwrap", "torch", "typing", "numpy", "contextlib"),
+    *("struct", "textwrap", "torch", "typing", "numpy", "contextlib", "einops", "inspect", "types", "pathlib"),
+    *("heapq", "difflib", "keyword", "base64", "binascii", "zlib", "unicodedata", "calendar", "argparse", "pytest"),
+    "packaging",
 }
 """Their functions return something new, unless another table here says otherwise."""
 
 OUTPUT_MODULES = {"logging", "warnings", "time", "datetime", "random", "sys", "os", "secrets", "uuid", "wandb", "tqdm"}
+OUTPUT_MODULES |= {"glob", "platform", "shutil", "tempfile", "traceback", "getpass", "pprint"}
 """What they change is not part of the program's own objects; but each call counts."""
 
 CHANGES_ARGUMENT = {
@@ -98,12 +102,25 @@ RUNS_ARGUMENT = {"checkpoint", "vmap", "cond", "while_loop", "grad", "backward",
 RUNS_ARGUMENT |= {"hvp", "vhp", "functional_call", "jacrev", "jacfwd", "linearize", "grad_and_value"}
 """Functions of torch that run code of the caller's."""
 
+RUNS_GIVEN = {"raises", "warns", "deprecated_call", "assertRaises", "assertRaisesRegex", "assertWarns"}
+RUNS_GIVEN |= {"assertWarnsRegex"}
+"""Of pytest and unittest: with more than what is expected they run what they are given."""
+
 LOG_METHODS = {"debug", "info", "warning", "warning_once", "error", "critical", "exception"}
 
 MUTATORS = {
     *("add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem", "popleft"),
     *("push", "put", "remove", "reverse", "rotate", "setdefault", "sort", "update", "add_module", "register_buffer"),
-    *("register_parameter", "register_module", "load_state_dict", "zero_grad", "fill", "resize", "setflags"),
+    *(
+        "register_parameter",
+        "register_module",
+        "load_state_dict",
+        "zero_grad",
+        "fill",
+        "resize",
+        "setflags",
+        "manual_seed",
+    ),
     *("difference_update", "intersection_update", "symmetric_difference_update", "subtract"),
 }
 """Methods that change what they are called on, unless the project defines the method."""
@@ -200,7 +217,15 @@ READERS = {
     ),
     *("casefold", "capitalize", "center", "expandtabs", "fromkeys", "isalnum", "isalpha", "isdecimal", "isidentifier"),
     *("islower", "isnumeric", "isspace", "istitle", "isupper", "ljust", "removeprefix", "removesuffix", "rindex"),
-    *("rjust", "rpartition", "rsplit", "swapcase", "translate", "zfill"),
+    *("rjust", "rpartition", "rsplit", "swapcase", "translate", "zfill", "maketrans", "format_map", "isascii"),
+    *("isprintable", "from_bytes", "to_bytes", "fromhex", "hex", "bit_length", "bit_count", "as_integer_ratio"),
+    *("clamp_min", "clamp_max", "clip", "repeat_interleave", "lerp", "log1p", "log2", "log10", "expm1", "cumprod"),
+    *("argwhere", "bincount", "addmm", "baddbmm", "outer", "dot", "nan_to_num", "isclose", "floor_divide", "fmod"),
+    *("remainder", "logical_and", "logical_or", "logical_not", "logical_xor", "maximum", "minimum", "kthvalue", "roll"),
+    *("scatter_add", "index_add", "index_fill", "index_copy", "masked_scatter", "take_along_dim", "diag_embed", "erf"),
+    *("logaddexp", "cummax", "cummin", "quantile", "trunc", "log_prob", "entropy", "unflatten", "tensor_split"),
+    *("movedim", "moveaxis", "swapaxes", "swapdims", "diagonal", "astype", "pin_memory", "is_pinned", "type_as"),
+    *("with_suffix", "with_name", "with_stem", "relative_to", "is_relative_to", "elapsed_time", "storage_offset"),
 }
 """Methods of tensors, modules, strings and containers that only read, unless the project defines the method."""
 
@@ -209,7 +234,8 @@ VIEWS = {
     *("narrow", "select", "unbind", "chunk", "split", "detach", "t", "contiguous", "to", "cpu", "cuda", "float", "get"),
     *("half", "double", "long", "int", "bool", "values", "items", "keys", "setdefault", "pop", "popitem", "numpy"),
     *("ravel", "type", "type_as", "bfloat16", "parameters", "named_parameters", "buffers", "named_buffers", "modules"),
-    *("named_modules", "children", "named_children", "state_dict", "diagonal", "unfold", "real", "imag"),
+    *("named_modules", "children", "named_children", "state_dict", "diagonal", "unfold", "real", "imag", "unflatten"),
+    *("tensor_split", "movedim", "moveaxis", "swapaxes", "swapdims", "astype", "pin_memory", "log_prob", "entropy"),
 }
 """Methods whose result may be, or hold, a part of what they are called on."""
 

@@ -21,11 +21,14 @@ from codemods.syntax.effects.harmless import (
     READERS,
     REFLECTION,
     RUNS_ARGUMENT,
+    RUNS_GIVEN,
     UNSETTLED,
     WRITES_GIVEN,
 )
 from codemods.syntax.flow import is_in_place, last_name
-from codemods.syntax.places import where
+from codemods.syntax.places import Place, only_class, where
+
+NEW_ITERATORS = {"parameters", "buffers", "modules", "children"}
 
 
 def known_effects(names: Definitions, module: Module, call: ast.Call, said: str) -> list[Effect] | None:
@@ -36,14 +39,35 @@ def known_effects(names: Definitions, module: Module, call: ast.Call, said: str)
         if func.id in REFLECTION:
             return [Effect(place, f"calls {said}, which may change anything", is_unknown=True)]
         is_error = func.id.endswith(("Error", "Exception", "Warning"))
-        return output if func.id in OUTPUTS else [] if func.id in PURE_BUILTINS or is_error else None
+        is_quiet = func.id in PURE_BUILTINS or is_error or (func.id == "next" and is_new_iterator(call.args[:1]))
+        return output if func.id in OUTPUTS else [] if is_quiet else None
+    if kind := only_class(names.denoted(module, func)):
+        return [] if is_plain_class(names, kind) else None
     if dotted := module.resolve(func):
         return imported(module, call, dotted, said, output)
     if is_torch_module(module, func):
         return [change(module, call, f"runs {said}, which may change its own buffers", tokens_of(module, func))]
-    if names.denoted(module, func):
-        return []  # a class of the project without an `__init__`
     return method(module, call, func, said) if isinstance(func, ast.Attribute) else None
+
+
+def is_plain_class(names: Definitions, kind: Place[ast.ClassDef]) -> bool:
+    """Whether a class of the project without an `__init__` has none from elsewhere either that may do anything."""
+    bases = [(home, base) for home, owner in names.lineage(kind) for base in owner.bases]
+    foreign = [(home, base) for home, base in bases if names.denoted(home, base) is None]
+    return all(is_plain_base(home, base) for home, base in foreign)
+
+
+def is_plain_base(module: Module, base: ast.expr) -> bool:
+    base = base.value if isinstance(base, ast.Subscript) else base
+    package = (module.resolve(base) or "").partition(".")[0]
+    return package in PURE_MODULES or (isinstance(base, ast.Name) and not module.scopes.bindings(base))
+
+
+def is_new_iterator(arguments: list[ast.expr]) -> bool:
+    """Whether an iterator is made where it is asked, and asks no code of the project: `model.parameters()`."""
+    node = arguments[0] if arguments else None
+    is_view = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in NEW_ITERATORS
+    return is_view or isinstance(node, ast.GeneratorExp)
 
 
 def is_torch_module(module: Module, func: ast.AST) -> bool:
@@ -74,6 +98,8 @@ def imported(module: Module, call: ast.Call, dotted: str, said: str, output: lis
         return None
     if package not in PURE_MODULES or (package == "torch" and last_name(call) in RUNS_ARGUMENT):
         return None
+    if package == "pytest" and (runs_given(call) or last_name(call) == "main"):
+        return None
     return output if package == "torch" and last_name(call) in UNSETTLED else []
 
 
@@ -85,4 +111,10 @@ def method(module: Module, call: ast.Call, func: ast.Attribute, said: str) -> li
         return [change(module, call, f"changes `{receiver}` by {said}", tokens_of(module, func.value))]
     if func.attr in LOG_METHODS:
         return [Effect(where(module, call), f"calls {said}, which counts each time", is_output=True)]
-    return [] if func.attr in READERS or func.attr in ALSO_TENSOR else None
+    is_check = func.attr.startswith("assert") and not runs_given(call)
+    return [] if func.attr in READERS or func.attr in ALSO_TENSOR or is_check else None
+
+
+def runs_given(call: ast.Call) -> bool:
+    """Whether a check is given a function that it runs: `assertRaises(ValueError, f)`."""
+    return last_name(call) in RUNS_GIVEN and len(call.args) > 1

@@ -16,7 +16,7 @@ from codemods.syntax.effects.harmless import PURE_BUILTINS
 from codemods.syntax.effects.tokens import PARTS, Token
 from codemods.syntax.flow import last_name
 from codemods.syntax.heirs import Heir, heirs
-from codemods.syntax.places import Place
+from codemods.syntax.places import Place, only_function
 
 DEEP = 8
 SETTER = re.compile(rb"@(\w+)\.(?:setter|deleter)\b")
@@ -28,11 +28,12 @@ ASKED_BY |= dict.fromkeys(
 FIRST_CALLED = {"map", "filter", "reduce", "starmap", "takewhile", "dropwhile", "filterfalse"}
 CALLING = {"map", "filter", "sorted", "max", "min", "functools.reduce", "itertools.groupby", "itertools.starmap"}
 CALLING |= {"itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse"}
+CALLING |= {"heapq.merge", "heapq.nlargest", "heapq.nsmallest"}
 OPERATORS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv"}
 OPERATORS |= {ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul"}
 OPERATORS |= {ast.LShift: "lshift", ast.RShift: "rshift", ast.BitOr: "or", ast.BitAnd: "and", ast.BitXor: "xor"}
 PLAIN_DECORATORS = {"staticmethod", "classmethod", "property"}
-PLAIN_PACKAGES = {"torch", "functools", "typing", "typing_extensions", "abc", "contextlib"}
+PLAIN_PACKAGES = {"torch", "functools", "typing", "typing_extensions", "abc", "contextlib", "pytest"}
 
 
 class Running:
@@ -61,6 +62,8 @@ class Running:
             asked = ASKED_BY[call.func.id]  # type: ignore[attr-defined]
             return self._special(module, call.args[0] if call.args else None, asked)
         if (found := self.names.called(module, call)) is None:
+            found = only_function(self.names.member(self.names.denoted(module, call.func), "__post_init__"))
+        if found is None:
             return []
         owner = found.module.parent(found.node)
         if not isinstance(owner, ast.ClassDef) or is_super(call.func):

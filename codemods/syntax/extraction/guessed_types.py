@@ -33,6 +33,8 @@ def guess(module: Module, function: Function, node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and type(node.value) in PLAIN and (notes or function.returns):
         return type(node.value).__name__
     words = [module.code(note) for note in notes if module.resolve(note) == TENSOR]
+    if not words and (notes or function.returns) and (spelling := module.imports.spelling(TENSOR)):
+        words = [spelling]
     return words[0] if words and is_tensor(module, node) else ""
 
 

@@ -6,7 +6,7 @@ import ast
 
 from codemods.syntax.definitions import Definitions
 from codemods.syntax.places import Definition, Place
-from codemods.syntax.tensors.known import NUMBER, OTHER, UNKNOWN, Known, is_foreign
+from codemods.syntax.tensors.known import NUMBER, OTHER, UNKNOWN, Known, agreed, is_foreign
 from codemods.syntax.tensors.tables import TENSOR_NAMES
 
 LISTS = {"list", "List", "Sequence", "tuple", "Tuple", "MutableSequence"}
@@ -15,7 +15,7 @@ DEEP = 6
 
 
 def said_by(names: Definitions, place: Definition | None, depth: int = 0) -> Known:
-    """A tensor, or a list or dict of such; through aliases. What may be None is not known."""
+    """A tensor, or a list, tuple or dict of such; through aliases. What may be None is not known."""
     if place is None or depth > DEEP:
         return UNKNOWN
     module, node = place
@@ -62,4 +62,4 @@ def container(names: Definitions, place: Definition, depth: int) -> Known:
     is_endless = len(parts) == 1 or (isinstance(parts[-1], ast.Constant) and parts[-1].value is ...)
     if name in LISTS and is_endless:
         return Known("list", item=inner[0])
-    return Known("list") if name in LISTS else UNKNOWN
+    return Known("list", item=agreed(inner), parts=tuple(inner)) if name in LISTS else UNKNOWN

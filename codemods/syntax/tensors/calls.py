@@ -37,6 +37,8 @@ def torch_call(dotted: str, call: ast.Call, given: Sequence[Known], whole: set[a
     name = dotted.rpartition(".")[2]
     if name.endswith(("List", "Dict")):
         return Known("list" if name.endswith("List") else "dict")
+    if dotted.startswith("torch.distributions."):
+        return Known("distribution") if name[:1].isupper() else tensor()
     if dotted.startswith("torch.nn.functional.") and name in LOSSES:
         return loss(call, given)
     if dotted.startswith(("torch.nn.functional.", "torch.linalg.")) or dotted == f"torch.{name}":
@@ -154,6 +156,9 @@ def method_of(owner: Known, name: str, call: ast.Call, arguments: ast.Call | Non
         return owner.but(ndim=None, shape="") if may_grow else owner
     if name in PAIRS:
         return Known("list", item=owner.but(shape=""))
+    if name == "nonzero":
+        is_tuple = bool(given.args or given.keywords)
+        return Known("list", item=tensor("int", 1, owner.devices)) if is_tuple else tensor("int", 2, owner.devices)
     return owner.but(ndim=None, shape="") if name in RESHAPERS else tensor(devices=owner.devices)
 
 
@@ -210,4 +215,6 @@ def made_by(module: Module, call: ast.Call) -> Known:
     return Known("dict") if module.scopes.is_builtin(call.func, "dict") else UNKNOWN
 
 
-METHODS = REDUCTIONS | FLOAT_ELEMENTWISE | SAME_ELEMENTWISE | BOOL_ELEMENTWISE | FLATTENERS | PAIRS | {"reshape"}
+METHODS = (
+    REDUCTIONS | FLOAT_ELEMENTWISE | SAME_ELEMENTWISE | BOOL_ELEMENTWISE | FLATTENERS | PAIRS | {"reshape", "nonzero"}
+)

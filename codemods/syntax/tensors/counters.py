@@ -83,6 +83,19 @@ def length_of(module: Module, node: ast.AST, depth: int = 0) -> str:
     return ""
 
 
+def unpacked_rank(module: Module, name: ast.Name) -> int | None:
+    """2 where `h, w = x.shape` stands beside other uses of `x`: it would raise for any other number of dimensions."""
+    for mention in module.scopes.names(module.scopes.of(name), name.id):
+        shape = module.parent(mention)
+        call = module.parent(shape) if isinstance(shape, ast.Attribute) else None
+        value = call if isinstance(call, ast.Call) else shape
+        kept = module.parent(value) if value and is_shape(value) else None
+        target = kept.targets[0] if isinstance(kept, ast.Assign) and kept.value is value else None
+        if isinstance(target, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in target.elts):
+            return len(target.elts)
+    return None
+
+
 def shape_owner(node: ast.AST) -> ast.expr:
     """`x` of `x.shape` or `x.size()`."""
     attribute = node.func if isinstance(node, ast.Call) else node

@@ -10,20 +10,22 @@ from codemods.project import Project
 from codemods.scopes import Binding
 from codemods.syntax.assignments import own_nodes
 from codemods.syntax.definitions import Definitions
-from codemods.syntax.flow import last_name
 from codemods.syntax.places import Definition, Place
 from codemods.syntax.tensors.annotated import said_by
 from codemods.syntax.tensors.attributes import given_values, stores
 from codemods.syntax.tensors.calls import made_by, method_of, torch_call
-from codemods.syntax.tensors.counters import is_whole
-from codemods.syntax.tensors.known import NUMBER, OTHER, UNKNOWN, Known, agreed, is_foreign, refined
-from codemods.syntax.tensors.pieces import Ask, element, one_of_several, operated, unpacked
-from codemods.syntax.tensors.usage import is_used_as_float, is_used_as_tensor, keeps
+from codemods.syntax.tensors.counters import is_whole, unpacked_rank
+from codemods.syntax.tensors.known import NUMBER, OTHER, UNKNOWN, Known, agreed, believed, is_foreign, refined, tensor
+from codemods.syntax.tensors.pieces import Ask, element, one_of_several, operated, part, unpacked
+from codemods.syntax.tensors.usage import is_in_sight, is_used_as_float, is_used_as_tensor, keeps, put_into
 
 DEEP = 5
 LONG = 400
 """Steps after which a value is not followed any further."""
 TENSORS_OF = {"grad", "T", "mT", "real", "imag"}
+DRAWN = {"sample", "rsample", "log_prob", "entropy", "cdf", "icdf", "perplexity", "enumerate_support"}
+MOMENTS = {"mean", "mode", "variance", "stddev"}
+"""What distributions give as tensors: by a call, and as an attribute."""
 COMPLEX = ("complex", "fft", "polar", "cfloat", "cdouble")
 
 
@@ -94,11 +96,14 @@ class Tensors:
         self._followed.discard(token)
         if found.what == "" and any(binding.annotation for binding in bindings):
             found = agreed(self._annotated(module, binding.annotation) for binding in bindings if binding.annotation)
-        found = self._grown(module, name, found, depth) if found.what == "list" else found
+        if found.what in ("list", "dict"):
+            found = self._grown(module, name, found, depth)
         if found.what == "" and is_used_as_tensor(module, name):
             found = found.but(what="tensor")
         if found.is_tensor and found.kind == "" and is_used_as_float(module, name):
             found = found.but(kind="float")
+        if found.what in ("", "tensor") and found.ndim is None and len(bindings) == 1:
+            found = found.but(ndim=unpacked_rank(module, name))
         is_one = len(bindings) == 1 or depth == 0
         own = {(module.scopes.of(name), name.id)} if is_one and found.what in ("", "tensor") else set()
         shape = found.shape or (name.id if is_one else "")
@@ -122,15 +127,16 @@ class Tensors:
         return said_by(self.names, Place(module, annotation)) if annotation else UNKNOWN
 
     def _grown(self, module: Module, name: ast.Name, found: Known, depth: int) -> Known:
-        """A list with what is appended to it. Nothing is known about where that lives."""
-        items = [found.item] if found.item else []
-        for mention in module.scopes.names(module.scopes.of(name), name.id):
-            parent = module.parent(mention)
-            call = module.parent(parent) if isinstance(parent, ast.Attribute) else None
-            if isinstance(call, ast.Call) and call.func is parent and last_name(call) in ("append", "extend", "insert"):
-                is_append = last_name(call) == "append" and len(call.args) == 1
-                items.append(self.known(module, call.args[0], depth + 1) if is_append else UNKNOWN)
-        return found.but(item=agreed(items).but(devices=frozenset()) if items else None)
+        """A list or dict with what is put into it. Nothing is known about where that lives."""
+        is_seen, added = is_in_sight(module, name), put_into(module, name)
+        if is_seen and not added:
+            return found
+        items = [self.known(module, value, depth + 1) if value else UNKNOWN for value in added]
+        if found.item or (found.what == "dict" and not is_seen):
+            items.append(found.item or UNKNOWN)
+        said = [self._annotated(module, binding.annotation).item for binding in module.scopes.bindings(name)]
+        grown = believed(items, next(filter(None, said), UNKNOWN))
+        return found.but(item=grown.but(devices=frozenset()) if items else None)
 
     # Attributes
 
@@ -140,6 +146,8 @@ class Tensors:
             return owner if node.attr == "data" else Known("tensor") if node.attr in TENSORS_OF else OTHER
         if owner.what == "other":
             return OTHER
+        if owner.what == "distribution":
+            return tensor() if node.attr in MOMENTS else UNKNOWN
         said = said_by(self.names, self.names.kind(module, node))
         values = [self.known(place.module, place.node, depth + 1) for place in self._set_to(module, node)]
         found = agreed(values) if values else UNKNOWN
@@ -173,7 +181,8 @@ class Tensors:
             return self._row(module, owner, node.slice)
         if owner.what == "other":
             return OTHER
-        found = owner.item or UNKNOWN
+        index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        found = part(owner, index) if type(index) is int and owner.parts else owner.item or UNKNOWN
         text = ast.unparse(node)
         return found.but(devices=found.devices | {(None, text)} if depth == 0 else found.devices, shape=text)
 
@@ -188,7 +197,8 @@ class Tensors:
     def _container(self, module: Module, node: ast.AST, depth: int) -> Known:
         if isinstance(node, (ast.List, ast.Tuple)):
             items = [self.known(module, item, depth) for item in node.elts]
-            return Known("list", item=agreed(items) if items else None)
+            is_fixed = isinstance(node, ast.Tuple) and not any(isinstance(item, ast.Starred) for item in node.elts)
+            return Known("list", item=agreed(items) if items else None, parts=tuple(items) if is_fixed else ())
         if isinstance(node, ast.ListComp):
             item = self.known(module, node.elt, depth + 1)
             kept = frozenset(device for device in item.devices if device[0] is not None and device[0] is not node)
@@ -214,6 +224,8 @@ class Tensors:
                 return OTHER
             if owner.is_tensor:
                 return method_of(owner, call.func.attr, call)
+            if owner.what == "distribution":
+                return tensor() if call.func.attr in DRAWN else UNKNOWN
             if call.func.attr == "values" and owner.what == "dict":
                 return Known("list", item=owner.item)
         return self._returned(module, call, depth) or made_by(module, call)
@@ -223,11 +235,9 @@ class Tensors:
         called = self.names.called(module, call)
         if called is None or called.node.name == "__init__" or isinstance(called.node, ast.AsyncFunctionDef):
             return None
-        values = [node.value for node in own_nodes(called.node) if isinstance(node, ast.Return)]
-        found = agreed(self.known(called.module, value, depth + 1) if value else UNKNOWN for value in values)
-        if not found.what and called.node.returns is not None:
-            found = said_by(self.names, Place(called.module, called.node.returns))
-        return found.but(devices=frozenset(), shape="()" if found.ndim == 0 else "")
+        returns = [node.value for node in own_nodes(called.node) if isinstance(node, ast.Return)]
+        values = [self.known(called.module, value, depth + 1) if value else OTHER for value in returns]
+        return believed(values, self._annotated(called.module, called.node.returns)).seen_outside()
 
 
 def has_complex(module: Module) -> bool:

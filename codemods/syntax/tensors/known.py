@@ -12,7 +12,7 @@ Device = tuple[ast.AST | None, str]
 """Something on whose device a value is: a variable as (scope, name), or an expression as (None, text)."""
 
 Kind = Literal["", "float", "int", "bool"]
-What = Literal["", "tensor", "list", "dict", "other"]
+What = Literal["", "tensor", "list", "dict", "distribution", "other"]
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Known:
 
     `devices`: whatever is surely on the same device. Two values with one of these in common are on one device.
     `shape`: equal for values of equal shape. `item`: what the items of a list or the values of a dict are.
+    `parts`: what each item of a tuple is, where its length is known.
     """
 
     what: What = ""
@@ -29,6 +30,7 @@ class Known:
     devices: frozenset[Device] = frozenset()
     shape: str = ""
     item: Known | None = None
+    parts: tuple[Known, ...] = ()
 
     @property
     def is_tensor(self) -> bool:
@@ -40,6 +42,12 @@ class Known:
 
     def but(self, **changes: object) -> Known:
         return replace(self, **changes)  # type: ignore[arg-type]
+
+    def seen_outside(self) -> Known:
+        """The same value in another function, where variables that tell a device or a shape mean nothing."""
+        item = self.item.seen_outside() if self.item else None
+        parts = tuple(part.seen_outside() for part in self.parts)
+        return replace(self, devices=frozenset(), shape="()" if self.ndim == 0 else "", item=item, parts=parts)
 
     def reduced(self, kind: Kind, dims: int | None, text: str) -> Known:
         """The result of a reduction over this many dimensions; None: over all of them."""
@@ -77,6 +85,7 @@ def both(one: Known, other: Known) -> Known:
         one.devices & other.devices,
         one.shape if one.shape == other.shape else "",
         both(one.item, other.item) if one.item and other.item else None,
+        tuple(map(both, one.parts, other.parts)) if len(one.parts) == len(other.parts) else (),
     )
 
 
@@ -84,8 +93,16 @@ def refined(seen: Known, said: Known) -> Known:
     """What is seen of a value, and what its annotation says where that tells more."""
     if not said.what or said.what == seen.what:
         items = [item for item in (seen.item, said.item) if item]
-        return seen.but(item=refined(items[0], items[-1]) if items else None)
+        is_alike = len(seen.parts) == len(said.parts)
+        parts = tuple(map(refined, seen.parts, said.parts)) if is_alike else seen.parts or said.parts
+        return seen.but(item=refined(items[0], items[-1]) if items else None, parts=parts)
     return said.but(devices=seen.devices) if not seen.what else seen
+
+
+def believed(values: list[Known], said: Known) -> Known:
+    """What holds for all of these values, and what an annotation says of them unless one of them is something else."""
+    is_untrue = any(value.what not in ("", said.what) for value in values)
+    return agreed(values) if is_untrue else refined(agreed(values), said)
 
 
 def combined(one: Known, other: Known, kind: Kind) -> Known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import reduce
 
 from codemods.module import Module
 from codemods.syntax.flow import last_name
@@ -24,7 +25,7 @@ def element(owner: Known) -> Known:
 
 
 def unpacked(ask: Ask, node: ast.expr, path: tuple[int, ...]) -> Known:
-    """What one name of `a, b = value` is bound to: of `max`, `sort`, `topk` the values or their positions."""
+    """What one name of `a, b = value` is bound to: a part of a tuple, a row of a tensor, values or their positions."""
     while path and isinstance(node, (ast.Tuple, ast.List)) and path[0] < len(node.elts):
         node, path = node.elts[path[0]], path[1:]
     value = ask(node)
@@ -33,7 +34,12 @@ def unpacked(ask: Ask, node: ast.expr, path: tuple[int, ...]) -> Known:
     has_positions = isinstance(node, ast.Call) and last_name(node) in PAIRS
     if value.item and has_positions and len(path) == 1:
         return value.item.but(kind=value.item.kind if path[0] == 0 else "int")
-    return UNKNOWN
+    return reduce(part, path, value)
+
+
+def part(owner: Known, place: int) -> Known:
+    """What one item of a value is, by its place."""
+    return owner.parts[place] if place < len(owner.parts) else element(owner)
 
 
 def one_of_several(module: Module, ask: Ask, call: ast.Call, place: int) -> Known:

@@ -49,7 +49,8 @@ def why_no_codemod(understood: Understood) -> str:
     """In a line: what was tried where the place was not found, and the nearest codemod, which is not used."""
     routed, located = understood.routed, understood.located
     tried = f" (tried: {'; '.join(located.tried)})" if located.tried and not located.spots else ""
-    nearest = f"; nearest, not used: {routed.nearest}" if routed.nearest else ""
+    is_new = routed.nearest and routed.nearest not in routed.why
+    nearest = f"; nearest, not used: {routed.nearest}" if is_new else ""
     return f"{routed.why}{tried}{nearest}"
 
 

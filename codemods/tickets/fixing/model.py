@@ -12,8 +12,11 @@ from codemods.tickets.model import Ticket
 from codemods.tickets.understanding import Understood
 from validate.model import Verdict
 
-Outcome = Literal["fixed", "partly", "closed", "left", "skipped"]
-"""`fixed`: all its findings were applied. `closed`: nothing had to be. `skipped`: it was settled before."""
+Outcome = Literal["fixed", "partly", "closed", "answered", "left", "skipped"]
+"""`fixed`: all its findings were applied. `closed`: nothing had to be. `skipped`: it was settled before.
+
+`answered`: a command does what it asks for, which the user has yet to run.
+"""
 
 
 @dataclass(frozen=True)
@@ -61,4 +64,4 @@ class Handled:
 
     @property
     def is_open(self) -> bool:
-        return self.outcome in ("left", "partly")
+        return self.outcome in ("left", "partly", "answered")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from codemods.model import Change, Finding, Span
-from codemods.rewrite.atomic import is_writable
+from codemods.rewrite.inside import why_not_writable
 from codemods.tickets.close import NotClosed, close_ticket, state_in
 from codemods.tickets.closing.model import Closing
 from codemods.tickets.fixing.model import Filed
@@ -60,8 +60,8 @@ class Signature:
         file = self.root / self.filed.path
         if file.is_symlink():
             raise NotClosed("it is a link")
-        if not is_writable(file):
-            raise NotClosed("it is not writable")
+        if reason := why_not_writable(self.root, self.filed.path):
+            raise NotClosed(f"it is {reason}")
         try:
             return file.read_bytes()
         except OSError as error:

@@ -38,7 +38,7 @@ def found_besides(understood: Understood, catalogue: Catalogue) -> Iterator[Find
 
 def named_besides(understood: Understood, project: Project) -> list[Spot]:
     """The functions that a ticket names in the files where it was found, and that hold none of its places."""
-    spots = understood.located.spots
+    spots = [spot for spot in understood.located.spots if not spot.is_mentioned]
     found: dict[str, Spot] = {}
     for path in dict.fromkeys(spot.path for spot in spots):
         for place in understood.ticket.places:

@@ -35,6 +35,9 @@ from codemods.tickets.text import Lined
 from codemods.tickets.words import CODED, ISSUE, NUMBERED, bare_title, is_known, name_of, unmarked
 
 RESOLUTION = re.compile(r"\W*(?:resolution|outcome|closure|closing note|update|status update)\b", re.IGNORECASE)
+WORDS = re.compile(r"[A-Za-z][\w.]{3,}")
+COUNTED = re.compile(r"[\s>]*\d+[.)]\s")
+OPTION = re.compile(r"\W*(?:option|alternative|either|or)\b", re.IGNORECASE)
 CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*(?:\.\w+)*)\(\)")
 
 
@@ -70,6 +73,7 @@ def read_issue(lined: Lined, issue: Issue, front: list[Field]) -> Ticket:
     code = tuple(code_of(lined, section))
     title = title_of(issue, fields, lined)
     status, settled = status_of(lined, issue, fields, inherited)
+    said = text_of(lined, section, "")
     return Ticket(
         source=lined.source.path,
         id=id_of(lined, issue, fields, inherited),
@@ -78,12 +82,14 @@ def read_issue(lined: Lined, issue: Issue, front: list[Field]) -> Ticket:
         status=status,
         is_resolved=bool(settled),
         why_resolved=settled,
-        category=tuple(dict.fromkeys(category_of(section, fields) or category_of(section, inherited))),
+        category=tuple(dict.fromkeys(category_of(section, fields) or outer_category(issue, inherited))),
         places=places_of(lined, issue, fields, inherited, code),
         mentions=mentions_of(section),
         summary=summary_of(section, fields),
-        problem=text_of(lined, section, "problem") or text_of(lined, section, ""),
-        fix=text_of(lined, section, "fix"),
+        problem=text_of(lined, section, "problem") or ("" if issue.is_step else said),
+        fix=text_of(lined, section, "fix") or (said if issue.is_step else ""),
+        steps=tuple(steps_of(lined, section)),
+        context=context_of(lined, issue, front) if issue.is_step else "",
         code=code,
         checks=tuple(checks_of(lined, section)),
         reviews=reviews,
@@ -91,6 +97,24 @@ def read_issue(lined: Lined, issue: Issue, front: list[Field]) -> Ticket:
         heading=issue.heading,
         where=lined.where(section.first, section.last) if around else lined.where(1, len(lined.starts)),
     )
+
+
+def steps_of(lined: Lined, section: Section) -> Iterator[str]:
+    """The numbered items of the fix: all are to be done, unless they are options."""
+    fixes = [block for inner in section.walk() if inner.part == "fix" for block in inner.blocks if block.kind == "item"]
+    for block in fixes:
+        text = plain(block.text)
+        if COUNTED.match(lined.line(block.where.first)) and not OPTION.match(text):
+            yield text.partition("\n")[0]
+
+
+def context_of(lined: Lined, issue: Issue, front: list[Field]) -> str:
+    """What a plan says before its steps: its title, its summary and its goals."""
+    plan, *outer = reversed(issue.around)
+    before = [child for each in outer for child in each.children if child is not plan and child.first < plan.first]
+    told = [plain(block.text) for each in (*before, plan) for block in spoken(lined, each)]
+    summary = first_of(front, "summary")
+    return "\n".join([*issue.heading[:-1], *([summary.value] if summary else []), *told])[:TEXT]
 
 
 @lru_cache(16)
@@ -186,6 +210,8 @@ def told_resolution(issue: Issue, fields: list[Field]) -> str:
     """What says that a ticket is settled though its status does not: `Fixed in: 12ab`, a section on its resolution."""
     if (done := first_of(fields, "resolved on")) and is_done_on(done.value):
         return f"{done.label}: {done.value}"
+    if issue.is_step and (ticked := done_in(issue)):
+        return ticked
     for inner in issue.section.walk():
         if RESOLUTION.match(inner.title) and inner.blocks and inner.blocks[0].kind in ("text", "item"):
             text = plain(inner.blocks[0].text)
@@ -194,10 +220,38 @@ def told_resolution(issue: Issue, fields: list[Field]) -> str:
     return ""
 
 
+def done_in(issue: Issue) -> str:
+    """What says that a step of a plan is done: a line of its own with a tick, or its box in the plan's check-list."""
+    lines = [plain(block.text) for inner in issue.section.walk() for block in inner.blocks if block.kind != "code"]
+    if line := next((each for each in lines if is_marked_done(each) and is_told_done(each)), ""):
+        return line.partition("\n")[0].partition(" (")[0][:120]
+    boxes = [
+        (box[0], plain(block.text[box[2] :]))
+        for outer in issue.around
+        for child in outer.children
+        for block in child.blocks
+        if child.part == "verification" and block.kind == "item" and (box := box_of(block.text))
+    ]
+    meant = [(is_on, text) for is_on, text in boxes if is_like(text, bare_title(issue.section.title))]
+    is_ticked = bool(meant) and all(is_on for is_on, _ in meant)
+    return f"its box is ticked: {meant[0][1][:100]}" if is_ticked else ""
+
+
+def is_like(text: str, title: str) -> bool:
+    """Whether a text repeats most of the words that a title is made of."""
+    words = {word.casefold()[:8] for word in WORDS.findall(title)}
+    return len(words) > 1 and len(words & {word.casefold()[:8] for word in WORDS.findall(text)}) > 0.6 * len(words)
+
+
 def category_of(section: Section, fields: list[Field]) -> list[str]:
     ticked = list(categories_of(section))
     stated = [field.value for field in fields if field.name == "category" and field.value]
     return ticked or [word.strip() for value in stated for word in value.split(",") if word.strip()]
+
+
+def outer_category(issue: Issue, inherited: list[Field]) -> list[str]:
+    """That of the document, unless it tags a plan of which each step has a subject of its own."""
+    return [] if issue.is_step else category_of(issue.section, inherited)
 
 
 def summary_of(section: Section, fields: list[Field]) -> str:

@@ -9,7 +9,8 @@ REFUSED = (
     r"not (?:an? )?valid"
 )
 REJECTING = REFUSED + (
-    r"|reject(?:ed|s|ion)?|disagree[ds]?|invalid|not (?:really |actually )?a (?:real )?bug|not an issue|"
+    r"|reject(?:ed|s|ion)?|disagree[ds]?|(?-i:DISPUTED?)|invalid|"
+    r"not (?:really |actually )?a (?:real )?bug|not an issue|"
     r"false[ -]positive|won'?t[ -]?fix|will not fix|work(?:s|ing)? as (?:intended|designed)|nack|dismiss(?:ed)?|"
     r"den(?:y|ied)|decline[ds]?|not reproducible|cannot reproduce|no action(?: needed| required)?|refuted?|"
     r"do not (?:fix|merge|implement)|by design|\U0001f44e|^[-\u2212]1|"
@@ -31,8 +32,8 @@ ANY = re.compile(
     rf"(?<![\w-])(?:(?P<no>{REJECTING})|(?P<yes>{SUPPORTING})|(?P<open>{UNDECIDED}))(?![\w-])", re.IGNORECASE
 )
 LOUD = re.compile(
-    r"(?<![\w-])(?:ENDORSED?|REJECT(?:ED)?|APPROVED?|DISAGREE|CONFIRMED|INVALID|WONTFIX|WON'T FIX|NOT A BUG|NACK|"
-    r"FALSE POSITIVE|WORKS AS INTENDED|MODIFY|DOWNGRADED?|ABSTAIN)(?![\w-])"
+    r"(?<![\w-])(?:ENDORSED?|REJECT(?:ED)?|DISPUTED?|APPROVED?|DISAGREE|CONFIRMED|INVALID|WONTFIX|WON'T FIX|NOT A BUG|"
+    r"NACK|FALSE POSITIVE|WORKS AS INTENDED|MODIFY|DOWNGRADED?|ABSTAIN)(?![\w-])"
 )
 PHRASE = re.compile(
     r"\b(?:clos(?:ed|ing) as (?:not planned|won'?t[ -]?fix|invalid|duplicate|by design|not a bug)|"
@@ -105,6 +106,12 @@ def stated_verdict(text: str) -> tuple[str, bool]:
         if not DOUBT.search(text, 0, match.start()):
             return text, match.group("no") is not None
     return text, NO_ICON.search(text) is not None and not re.search("[\u2705\u2714]", text)
+
+
+def supports(verdict: str) -> bool:
+    """Whether a verdict endorses: the first word of consent or refusal in it decides."""
+    found = next((match for match in ANY.finditer(verdict) if not match.group("open")), None)
+    return found is not None and found.group("yes") is not None
 
 
 def rejects(word: str) -> bool:

@@ -25,7 +25,9 @@ def spots_in(module: Module, place: Place, ticket: Ticket, candidate: Candidate)
     named = find_names(module, place.symbols)
     quotes = quotes_in(module, place, ticket)
     if quotes and (agreeing := [quote for quote in quotes if agrees(quote, named)] or (not named and quotes)):
-        yield from in_order(by_quote(module, at_lines(agreeing, place.lines), candidate), named)
+        meant = at_lines(agreeing, place.lines)
+        yield from in_order(by_quote(module, meant, candidate), named)
+        yield from beside_quotes(module, place.lines, meant, candidate)
     elif named:
         yield from by_symbol(named, place.lines, quotes, module, candidate)
     else:
@@ -81,6 +83,15 @@ def by_quote(module: Module, quotes: Sequence[Quote], candidate: Candidate) -> l
         for whole in quotes
         for quote in split_quote(module, whole)
     ]
+
+
+def beside_quotes(
+    module: Module, lines: Sequence[Lines], quotes: Sequence[Quote], candidate: Candidate
+) -> Iterator[Spot]:
+    """The lines that a ticket gives and does not quote, each on its own, if what it quotes is where it says."""
+    others = [each for each in lines if all(gap(quote.lines, each) for quote in quotes)]
+    if len(others) < len(lines):
+        yield from (by_lines(module, [each], (), candidate) for each in others)
 
 
 def said(score: float) -> str:

@@ -9,6 +9,9 @@ from codemods.tickets.model import Lines
 SURE = 0.9
 """From this score on a spot is what the ticket means, as far as text can tell."""
 
+SMALL = 120
+"""Lines of a function in which lines that have drifted still mean it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spot:
@@ -16,6 +19,7 @@ class Spot:
 
     `symbol` is the function or class around, empty at the top of a module; `extent` are its lines. `is_quoted`: the
     ticket's own code block was found on these lines. `is_confirmed`: something in the file is what the ticket names.
+    `is_mentioned`: only named in the prose, perhaps without asking for a change there.
     """
 
     path: str
@@ -26,6 +30,12 @@ class Spot:
     how: str = ""
     is_quoted: bool = False
     is_confirmed: bool = False
+    is_mentioned: bool = False
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the function or class around is so short that all of it may be meant."""
+        return self.extent is None or self.extent.last - self.extent.first < SMALL
 
     def holds(self, first: int, last: int) -> bool:
         """Whether lines `first` to `last` meet the lines that are meant."""

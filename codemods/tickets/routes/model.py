@@ -9,12 +9,18 @@ from codemods.model import Edit, Finding
 from codemods.tickets.places.model import Spot
 
 Confidence = Literal[
-    "fires at the place", "fires in the function", "fires in the file", "fires on the snippet only", "not seen to fire"
+    "fires at the place",
+    "fires in the function",
+    "fires in the file",
+    "fires in the project",
+    "fires on the snippet only",
+    "not seen to fire",
 ]
 ORDER: tuple[Confidence, ...] = (
     "fires at the place",
     "fires in the function",
     "fires in the file",
+    "fires in the project",
     "fires on the snippet only",
     "not seen to fire",
 )
@@ -47,7 +53,8 @@ class Routed:
     """The codemod with the settings that the ticket asks for, or none and why. `findings` are those to be applied.
 
     `symbols` is what the codemod must be told with --symbol to fire there. `comparison` is a line on how the result
-    compares with the fix that the ticket proposes. `nearest` is named, and not used.
+    compares with the fix that the ticket proposes. `nearest` is named, and not used. `commands` are what the
+    user can type to get what the ticket asks for beside, or instead of, a rewrite.
     """
 
     codemod: str = ""
@@ -61,3 +68,4 @@ class Routed:
     comparison: str = ""
     literal: OwnFix = OwnFix()
     notes: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()

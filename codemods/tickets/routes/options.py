@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from codemods.model import Finding
 from codemods.project import Project
@@ -13,8 +14,9 @@ from codemods.tickets.places.in_file import blocks_of
 from codemods.tickets.places.quotes import find_quotes
 from codemods.tickets.routes.proposals import proposed_in
 
-Reader = Callable[[Ticket, Project, Finding], dict[str, str]]
+Reader = Callable[[Ticket, Project, str, str], dict[str, str]]
 
+KEYED = re.compile(r"(?:\w+\.)*(?:[Dd]ict|(?:Mutable)?Mapping|defaultdict|OrderedDict)\[(?!\s*(?:str|Any|object)\b)")
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 PURE = re.compile(
     r"`?(?P<name>[A-Za-z_]\w*)(?:\(\))?`? (?:only reads|is pure|has no side[- ]effects?|"
@@ -34,10 +36,10 @@ FORMS = (
 )
 
 
-def options_for(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
-    """The settings of the finding's codemod that the ticket asks for; none that are the default anyway."""
-    reader = READERS.get(finding.codemod)
-    return reader(ticket, project, finding) if reader else {}
+def options_for(codemod: str, ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
+    """The settings of a codemod that the ticket asks for at a place; none that are the default anyway."""
+    reader = READERS.get(codemod)
+    return reader(ticket, project, path, symbol) if reader else {}
 
 
 def remedy_of(ticket: Ticket) -> str:
@@ -53,7 +55,7 @@ def fix_nodes(ticket: Ticket, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
             yield from (node for node in ast.walk(block.snippet.tree()) if isinstance(node, kinds))
 
 
-def read_constant(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
+def read_constant(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
     """The constant that the fix loops over: imported there, or of the finding's own module."""
     homes = {
         alias.asname or alias.name: f"{node.module}:{alias.name}"
@@ -68,7 +70,25 @@ def read_constant(ticket: Ticket, project: Project, finding: Finding) -> dict[st
     return {}
 
 
-def read_flag(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
+def is_annotated_otherwise(finding: Finding, project: Project) -> bool:
+    """Whether the code says that the keys of a dict are no names, so that no constant of names can hold them."""
+    module = project.module(finding.path)
+    looped = re.match(r"\w+", module.text[finding.span.start : finding.span.end])
+    if finding.codemod != "iterate_constant_keys" or not looped:
+        return False
+    stated = [
+        each.annotation
+        for each in module.nodes(ast.arg, ast.AnnAssign)
+        if each.annotation and name_of(each) == looped.group() and module.symbol(each) == finding.symbol
+    ]
+    return any(KEYED.match(module.code(each)) for each in stated)
+
+
+def name_of(node: ast.arg | ast.AnnAssign) -> str:
+    return node.arg if isinstance(node, ast.arg) else ast.unparse(node.target)
+
+
+def read_flag(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
     """The condition that the fix adds to the `if` around the wait."""
     for node in fix_nodes(ticket, ast.If):
         if isinstance(node, ast.If) and "wait_stream" in ast.unparse(node):
@@ -83,22 +103,36 @@ def read_flag(ticket: Ticket, project: Project, finding: Finding) -> dict[str, s
     return {}
 
 
-def read_new_function(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
-    """The lines to extract and the name of the function for them, if the fix writes that function."""
-    names = [
-        node.name
+@dataclass(frozen=True)
+class NewFunction:
+    """A function that the fix writes and keeps out of compiled code."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+
+def new_function(ticket: Ticket) -> NewFunction | None:
+    """The one function of the fix that `torch.compiler.disable` decorates."""
+    functions = {
+        node.name: NewFunction(node.name, tuple(each.arg for each in node.args.args))
         for node in fix_nodes(ticket, ast.FunctionDef)
         if isinstance(node, ast.FunctionDef) and "compiler.disable" in " ".join(map(ast.unparse, node.decorator_list))
-    ]
-    if len(set(names)) != 1 or finding.symbol.endswith(names[0]):
+    }
+    return next(iter(functions.values())) if len(functions) == 1 else None
+
+
+def read_new_function(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
+    """The lines to extract and the name of the function for them, if the fix writes that function."""
+    wanted = new_function(ticket)
+    if wanted is None or symbol.endswith(wanted.name):
         return {}
-    lines = quoted_lines(ticket, project, finding)
-    return {"name": names[0], **({"lines": lines} if lines else {})}
+    lines = quoted_lines(ticket, project, path)
+    return {"name": wanted.name, **({"lines": lines} if lines else {})}
 
 
-def quoted_lines(ticket: Ticket, project: Project, finding: Finding) -> str:
+def quoted_lines(ticket: Ticket, project: Project, path: str) -> str:
     """The lines on which a block with its own line numbers stands now, with the remarks that it begins with."""
-    module = project.module(finding.path)
+    module = project.module(path)
     for block in blocks_of(ticket):
         quotes = find_quotes(module, block, block.lines)
         if len(quotes) == 1 and len(quotes[0].lines) == 1 and len(block.lines) == 1:
@@ -114,13 +148,13 @@ def is_remark(text: str, first: int, last: int) -> bool:
     return 0 < first <= last and all(line.strip().startswith("#") or not line.strip() for line in lines)
 
 
-def read_pure(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
+def read_pure(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
     """The function of which the ticket says that it only reads."""
     names = {match["name"] for match in PURE.finditer(" ".join([ticket.problem, ticket.fix, ticket.summary]))}
     return {"pure": ",".join(sorted(names))} if names else {}
 
 
-def read_parameter(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
+def read_parameter(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
     """The parameter that the fix wants, if its name is not the default."""
     for match in PARAMETER.finditer(remedy_of(ticket)):
         name = match["before"] or match["after"]
@@ -129,31 +163,31 @@ def read_parameter(ticket: Ticket, project: Project, finding: Finding) -> dict[s
     return {}
 
 
-def read_autocast_form(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
+def read_autocast_form(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
     remedy = remedy_of(ticket).casefold()
     forms = [form for form, words in FORMS if re.search(words, remedy)]
     return {"form": forms[0]} if len(forms) == 1 else {}
 
 
-def read_autocast_scope(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
+def read_autocast_scope(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
     remedy = remedy_of(ticket).casefold()
     is_backward = re.search(r"backward", remedy) and not re.search(r"decorat|\bforward\b", remedy)
     return {"form": "backward"} if is_backward else {}
 
 
-def read_device_form(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
+def read_device_form(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
     code = " ".join(block.text for block in ticket.code_of("fix"))
     return {"form": "strict"} if re.search(r"\bstrict(?:_device)?\b", f"{remedy_of(ticket)} {code}") else {}
 
 
-def read_mode(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
+def read_mode(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
     """`document` where the fix says so and offers nothing else."""
     remedy = f"{remedy_of(ticket)} {' '.join(block.text for block in ticket.code_of('fix'))}".casefold()
     is_kept = re.search(r"document|compiler\.disable", remedy) and not re.search(r"\bflat|\* ?n\b|<<|-> int", remedy)
     return {"mode": "document"} if is_kept else {}
 
 
-def read_level(ticket: Ticket, project: Project, finding: Finding) -> dict[str, str]:
+def read_level(ticket: Ticket, project: Project, path: str, symbol: str) -> dict[str, str]:
     """One read for several tensors, where the fix says so."""
     is_all = re.search(
         r"(?:single|one) (?:transfer|read|sync|copy|tolist\(\)) for all (?:the )?(?:heads|tensors)", remedy_of(ticket)

@@ -205,11 +205,11 @@ TOPICS: dict[str, Topic] = {
     ),
     "clone_at_boundary": Topic(
         r"cuda ?-?graphs?|cudagraph|reduce-overhead|max-autotune|mark_step|compil|output|static memory|\bnet\b|buffer",
-        r"overwrit|\bwrit\w+ over|outliv|clobber|\balias|cuda ?-?graphs?|cudagraph|mark_step|corrupt|stale|"
-        r"reduce-overhead|(?:kept|keeps?|held|stored?|stores|holds?|retain\w*|surviv\w*|lives?) (?:\w+ ){0,4}"
+        r"overwrit|\bwrit\w+ over|outliv|clobber|\balias|cuda ?-?graphs?|cudagraph|mark[-_ ]step|step mark|corrupt|"
+        r"stale|reduce-overhead|(?:kept|keeps?|held|stored?|stores|holds?|retain\w*|surviv\w*|lives?) (?:\w+ ){0,4}"
         r"(?:beyond|after|across|over|on)|next (?:call|replay|run|step)",
-        r"\bclon|\bcop(?:y|ies|ied)\b|mark_step|boundary|wrapper|one place|before (?:it is|they are) (?:kept|"
-        r"stored)|detach",
+        r"\bclon|\bcop(?:y|ies|ied)\b|mark[-_ ]step|step mark|boundary|wrapper|one place|"
+        r"before (?:it is|they are) (?:kept|stored)|detach",
     ),
     "compile_setting": Topic(
         r"capture_\w+|config|setting|\.item\b|item\(\)|nonzero|\bmask|masked_select|\bunique\b|dynamic shape|"

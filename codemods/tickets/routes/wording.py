@@ -117,7 +117,7 @@ def subject_of(ticket: Ticket) -> Subject:
         without_names(prose, ticket)[:TEXT],
         " ".join([*filter(is_for_a_codemod, asked or offered), *fixes])[:TEXT],
         code[:TEXT],
-        f"{prose[:TEXT]} {code[:TEXT]}",
+        f"{prose[:TEXT]} {code[:TEXT]} {ticket.context}",
         bool(asked),
         tuple(refused_in(ticket)),
         defends_the_code(ticket),

@@ -13,6 +13,7 @@ from codemods.imports import (
     insert_import,
     insert_line_after,
     is_bound_otherwise,
+    last_setup,
     leading_imports,
 )
 from codemods.model import Edit
@@ -113,7 +114,7 @@ class Helper:
 
     def import_neighbour(self, name: str) -> Edit:
         """`import name` for a file next to this one, below all other imports, in the block of its kind."""
-        block = leading_imports(self.module)
+        block = leading_imports(self.module, last_setup(self.module))
         if not block:
             return insert_import(self.module, f"import {name}", name)
         is_own = self.project.path_of(imported_module(block[-1], self.module)) is not None

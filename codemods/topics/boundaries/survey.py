@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from codemods.model import SourceError
 from codemods.module import Module
-from codemods.project import Project
+from codemods.project import Project, is_test
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.syntax.compiled import modules_that_compile
 from codemods.syntax.definitions import Definitions
@@ -170,8 +169,3 @@ def calls_named(
 
 def is_getter(function: ast.AST) -> bool:
     return any(ast.unparse(item).endswith("property") for item in getattr(function, "decorator_list", []))
-
-
-def is_test(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    return bool({"tests", "test"} & set(parts[:-1])) or parts[-1].startswith("test_") or parts[-1] == "conftest.py"

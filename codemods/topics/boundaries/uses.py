@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 
 from codemods.codemod import Unsure
@@ -22,6 +23,9 @@ MARK = "torch.compiler.cudagraph_mark_step_begin"
 BEGIN = "begin_step"
 ONLY_LOOKS = {"isinstance", "hasattr", "id", "type", "callable", "repr", "str", "print", "bool"}
 RUNS = {"forward", "__call__"}
+COPIES = re.compile(r"clone|deepcopy|copy_|_copy|copied|copies|expect_backward")
+"""Names of what copies, and of our own means that keep a step from ending before its backward."""
+
 LONGEST = 6
 """Statements of a boundary: more than that is a function that does other things too."""
 
@@ -30,7 +34,7 @@ LONGEST = 6
 class Uses:
     """The direct calls of one callable; those that are traced as part of other compiled code are kept apart.
 
-    `boundary` is a function that marks the step and calls: what other calls should go through.
+    `boundary` is a function that marks the step, calls and copies: what other calls should go through.
     """
 
     calls: list[Place[ast.Call]] = field(default_factory=list)
@@ -112,16 +116,45 @@ def is_inlined(project: Project, module: Module, node: ast.AST) -> bool:
 
 
 def is_boundary(module: Module, function: Function) -> bool:
-    """Whether a short function begins a step, by torch's mark or the project's own, calls, and returns."""
+    """Whether a short function begins a step, by torch's mark or the project's own, calls, and returns a copy."""
     if len(function.body) > LONGEST or not isinstance(function.body[-1], ast.Return):
         return False
-    calls = (node for node in own_nodes(function) if isinstance(node, ast.Call))
-    return any(is_mark(module, call) for call in calls)
+    names = (getattr(node, "attr", getattr(node, "id", "")) for node in own_nodes(function))
+    return bool(marks_in(module, function)) and any(COPIES.search(name) for name in names if name)
 
 
-def is_mark(module: Module, call: ast.Call) -> bool:
-    dotted = module.resolve(call.func) or ""
-    return dotted == MARK or dotted.rpartition(".")[2] == BEGIN
+def marks_in(module: Module, function: ast.AST) -> list[ast.Call]:
+    """Where a function begins a step."""
+    return [node for node in own_nodes(function) if isinstance(node, ast.Call) and is_mark(module, node.func)]
+
+
+def is_mark(module: Module, node: ast.expr, depth: int = 0) -> bool:
+    """Whether this is torch's mark or the project's own: by its name, by `getattr`, or as what holds it."""
+    dotted = spelled(module, node)
+    if dotted == MARK or dotted.rpartition(".")[2] == BEGIN:
+        return True
+    return depth < 2 and any(is_mark(module, value, depth + 1) for value in held_by(module, node))
+
+
+def spelled(module: Module, node: ast.expr) -> str:
+    """The dotted name, also where `getattr` reads a part of it."""
+    if isinstance(node, ast.Call) and module.scopes.is_builtin(node.func, "getattr") and len(node.args) > 1:
+        name = getattr(node.args[1], "value", None)
+        return f"{spelled(module, node.args[0])}.{name}" if isinstance(name, str) else ""
+    return module.resolve(node) or ""
+
+
+def held_by(module: Module, node: ast.expr) -> list[ast.expr]:
+    """What a variable or an attribute of `self` is assigned in this module."""
+    if isinstance(node, ast.Name):
+        return [binding.value for binding in module.scopes.bindings(node) if binding.how == "assign" and binding.value]
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return []
+    return [
+        assign.value
+        for assign in module.nodes(ast.Assign)
+        if any(isinstance(target, ast.Attribute) and target.attr == node.attr for target in assign.targets)
+    ]
 
 
 def passed_on(module: Module, node: ast.expr, parent: ast.AST | None, compiled: Compiled) -> str:

@@ -84,7 +84,8 @@ def read_condition(reader: Reader, test: ast.expr, work: Work, *, is_first: bool
         return read_either(reader, test, work)
     static, rest = split(reader, test)
     if not rest:
-        raise Unsure(f"line {test.lineno}: the test asks nothing of a tensor")
+        inside = "" if is_first else "inside the branch "
+        raise Unsure(f"line {test.lineno}: the test {inside}asks nothing of a tensor")
     if late := next((part for part in rest if is_python(reader, part)), None):
         raise Unsure(f"line {late.lineno}: `{reader.short(late)}` is asked after the tensor")
     if static and not is_first:

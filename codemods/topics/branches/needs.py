@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 from codemods.imports import is_bound_otherwise
 from codemods.model import Edit, Unsure
-from codemods.syntax.torch_version import oldest_torch
 from codemods.topics.branches.reading import Reader
 
-GUARD_SINCE = (2, 3)
 MAYBE = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.comprehension)
 
 
@@ -27,10 +24,3 @@ def require_torch(reader: Reader, branch: ast.If | ast.IfExp) -> tuple[str, tupl
     used = next((node.id for node in names if reader.module.resolve(node) == "torch"), "")
     torch, imports = reader.module.imports.require("torch")
     return (used, ()) if used and imports else (torch, imports)
-
-
-def check_version(root: Path) -> None:
-    declared = oldest_torch(root)
-    if declared and declared[0] < GUARD_SINCE:
-        text = ".".join(map(str, declared[0]))
-        raise Unsure(f"{declared[1]} allows torch {text}, which has no torch.compiler.is_compiling (new in 2.3)")

@@ -33,11 +33,13 @@ def branches(module: Module) -> Iterator[Branch]:
 
 
 def asks_for_value(module: Module, function: Function, test: ast.expr) -> bool:
-    values = [value for node in ast.walk(test) if isinstance(node, ast.Name) for value in values_of(function, node)]
-    return any(reduces(module, expression) for expression in (test, *values))
+    """Whether a reduction decides, in the test itself or in what one of its operands was assigned."""
+    return any(reduces(module, value) for operand in operands(module, test) for value in values_of(function, operand))
 
 
-def values_of(function: Function, node: ast.Name) -> list[ast.expr]:
+def values_of(function: Function, node: ast.expr) -> list[ast.expr]:
+    if not isinstance(node, ast.Name):
+        return [node]
     return [
         value for value in assigned_values(function, node.id) if isinstance(value, ast.Call | ast.Compare | ast.BinOp)
     ]
@@ -45,20 +47,34 @@ def values_of(function: Function, node: ast.Name) -> list[ast.expr]:
 
 def reduces(module: Module, expression: ast.expr) -> bool:
     """Whether a reduction is called outermost, or compared: `x.any()`, `x.sum() > 0`, `not x.all()`."""
+    return any(is_reduction(module, operand) for operand in operands(module, expression))
+
+
+def operands(module: Module, expression: ast.expr) -> list[ast.expr]:
+    """Whose values decide what an expression is. `x is None` and attributes as `x.ndim` ask for no value of `x`."""
     if isinstance(expression, ast.BoolOp):
-        return any(reduces(module, value) for value in expression.values)
-    if isinstance(expression, ast.UnaryOp):
-        return reduces(module, expression.operand)
-    if isinstance(expression, ast.Compare):
-        return any(reduces(module, side) for side in (expression.left, *expression.comparators))
-    if isinstance(expression, ast.BinOp):
-        return reduces(module, expression.left) or reduces(module, expression.right)
-    if not isinstance(expression, ast.Call):
+        parts = expression.values
+    elif isinstance(expression, ast.UnaryOp):
+        parts = [expression.operand]
+    elif isinstance(expression, ast.NamedExpr):
+        parts = [expression.value]
+    elif isinstance(expression, ast.Compare):
+        is_identity = all(isinstance(sign, ast.Is | ast.IsNot) for sign in expression.ops)
+        parts = [] if is_identity else [expression.left, *expression.comparators]
+    elif isinstance(expression, ast.BinOp):
+        parts = [expression.left, expression.right]
+    elif isinstance(expression, ast.Call) and module.scopes.is_builtin(expression.func, "bool", "float", "int"):
+        parts = expression.args[:1]
+    else:
+        return [expression]
+    return [inner for part in parts for inner in operands(module, part)]
+
+
+def is_reduction(module: Module, node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call):
         return False
-    if module.scopes.is_builtin(expression.func, "bool", "float", "int") and expression.args:
-        return reduces(module, expression.args[0])
-    name = getattr(expression.func, "attr", "")
-    return name in REDUCTIONS | {"item"} and not is_foreign(module.resolve(expression.func))
+    name = getattr(node.func, "attr", "")
+    return name in REDUCTIONS | {"item"} and not is_foreign(module.resolve(node.func))
 
 
 def heads(module: Module, node: ast.AST) -> Iterator[ast.If]:
@@ -84,15 +100,21 @@ def is_guarded(module: Module, node: ast.AST) -> bool:
     earlier = [block[: block.index(outer)] for outer, block in blocks]
     leaving = [item for block in earlier for item in block if isinstance(item, ast.If) and is_return(item.body[-1])]
     asked = [*around, *earlier[0][-1:], *leaving]
-    return any(asks_compiling(outer.test) for outer in asked if isinstance(outer, ast.If))
+    function = module.enclosing(node, *FUNCTIONS)
+    return any(asks_compiling(function, outer.test) for outer in asked if isinstance(outer, ast.If))
 
 
 def is_return(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Return)
 
 
-def asks_compiling(test: ast.expr) -> bool:
-    return any(getattr(node, "attr", getattr(node, "id", "")) in COMPILING for node in ast.walk(test))
+def asks_compiling(function: Function | None, test: ast.expr) -> bool:
+    """Whether a test calls `is_compiling`, or reads a name that holds its answer."""
+    names = [node.id for node in ast.walk(test) if isinstance(node, ast.Name)]
+    held = [value for name in names for value in assigned_values(function, name)] if function else []
+    return any(
+        getattr(node, "attr", getattr(node, "id", "")) in COMPILING for one in (test, *held) for node in ast.walk(one)
+    )
 
 
 def is_in_comprehension(module: Module, node: ast.AST) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 from codemods.model import Edit, Unsure
-from codemods.topics.branches.needs import check_version, require_torch
+from codemods.topics.branches.needs import require_torch
 from codemods.topics.branches.sides import Names
 from codemods.topics.branches.stores import Side, Stores
 from codemods.topics.branches.writing import Written
@@ -14,11 +13,10 @@ from codemods.topics.branches.writing import Written
 NOTE = "eager code runs as before; only compiled code takes the new lines"
 
 
-def write_stores(stores: Stores, root: Path) -> Written:
+def write_stores(stores: Stores) -> Written:
     """The edits of one finding; it is never safe, as compiled code may be told from the old by what it leaves."""
     if any("type" in (getattr(node, "id", ""), getattr(node, "arg", "")) for node in ast.walk(stores.reader.function)):
         raise Unsure(f"line {stores.node.lineno}: the name `type` may be something else here")
-    check_version(root)
     torch, imports = require_torch(stores.reader, stores.node)
     edits = (*imports, StoreText(stores, torch).edit())
     return Written(edits, caveat(stores), (NOTE,), "torch.where", stores.reader.module.span(stores.node))

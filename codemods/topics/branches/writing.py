@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from codemods.model import Edit, Span, Unsure
 from codemods.topics.branches.aliases import doubt, kept
 from codemods.topics.branches.arms import RESULT, is_result
 from codemods.topics.branches.choices import Choice
 from codemods.topics.branches.forks import Fork, forks
-from codemods.topics.branches.needs import check_version, require_torch
+from codemods.topics.branches.needs import require_torch
 from codemods.topics.branches.proof import Proof
 from codemods.topics.branches.sides import Names, Sides, Wrap, depend, is_lone_part, joined, wrapper
 
@@ -26,9 +25,11 @@ class Written:
     notes: tuple[str, ...]
     form: str
     covers: Span
+    asks: bool = True
+    """Whether the new text asks `torch.compiler.is_compiling`."""
 
 
-def write(choice: Choice, root: Path) -> Written:
+def write(choice: Choice) -> Written:
     """The edits of one finding; Unsure where no form of it is right."""
     module = choice.reader.module
     torch, imports = require_torch(choice.reader, choice.node)
@@ -39,8 +40,7 @@ def write(choice: Choice, root: Path) -> Written:
     if not module.begins_line(module.statement(choice.node)):
         raise Unsure(f"line {choice.node.lineno}: it shares its line with another statement")
     if text.is_plain(kept(choice, proof)):
-        return Written((*imports, text.plain()), caveat, (), "torch.where", text.replaced())
-    check_version(root)
+        return Written((*imports, text.plain()), caveat, (), "torch.where", text.replaced(), asks=False)
     notes = ("eager code runs as before; only compiled code takes the new lines", *text.notes())
     return Written((*imports, text.guarded()), caveat, notes, text.form, text.replaced())
 

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 TABLE = Path(__file__).with_name("remedies.toml")
+EXAMPLES = re.compile(r"\(e\.g\.[^)]*\)")
+"""What torch names in passing is not what broke."""
+
 GENERAL = "This kind is not in the table: call what breaks before or behind the compiled function."
 
 
@@ -24,6 +27,8 @@ class Remedy:
     codemods: tuple[str, ...] = ()
     setting: str = ""
     advice: str = ""
+    is_echo: bool = False
+    """Whether another break causes this one."""
 
     @property
     def is_known(self) -> bool:
@@ -39,9 +44,10 @@ def remedy_of(id: str, reason: str = "", hint: str = "") -> Remedy:
     if row is None:
         says = f" torch says: {hint}" if hint else ""
         return Remedy(advice=GENERAL + says)
-    narrower = (one for one in row.get("when", ()) if re.search(one["says"], reason))
+    said = EXAMPLES.sub("", reason)
+    narrower = (one for one in row.get("when", ()) if re.search(one["says"], said))
     row = next(narrower, row)
-    return Remedy(tuple(row.get("codemods", ())), row.get("setting", ""), row["advice"])
+    return Remedy(tuple(row.get("codemods", ())), row.get("setting", ""), row["advice"], row.get("echo", False))
 
 
 def row_of(id: str, reason: str = "") -> dict[str, Any] | None:

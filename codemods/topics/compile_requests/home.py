@@ -30,7 +30,7 @@ def best_folder(project: Project) -> str:
 
 
 def top_folder(project: Project, path: str) -> str:
-    """`src/pkg/` for `src/pkg/nets/head.py`: as far up as there is an `__init__.py`."""
+    """`src/pkg/` for `src/pkg/nets/head.py`: as far up as there are packages."""
     folder = parent(path)
     while folder and is_package(project, folder) and is_package(project, parent(folder)):
         folder = parent(folder)
@@ -42,4 +42,4 @@ def parent(path: str) -> str:
 
 
 def is_package(project: Project, folder: str) -> bool:
-    return f"{folder}/__init__.py".lstrip("/") in project.files
+    return f"{folder}/__init__.py".lstrip("/") in project.files and bool(project.package_name(folder))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from codemods.module import Module
-from codemods.project import Project
+from codemods.project import Project, is_test
 from codemods.scopes import DEFINITIONS
 from codemods.syntax.compiled import asks_to_compile, entry_point, is_method, modules_that_compile, target_of
 from codemods.syntax.definitions import Definitions
@@ -43,11 +43,6 @@ def all_requests(project: Project) -> Iterator[Request]:
     for module in modules_that_compile(project):
         if not is_test(module.path):
             yield from sorted(requests_in(names, module), key=lambda request: module.span(request.node))
-
-
-def is_test(path: str) -> bool:
-    *folders, file = path.split("/")
-    return file.startswith("test_") or file.endswith("_test.py") or file == "conftest.py" or "tests" in folders
 
 
 def requests_in(names: Definitions, module: Module) -> Iterator[Request]:

@@ -64,6 +64,7 @@ class Registering:
     def write(self, tensor: ConstantTensor, owner: Owner) -> tuple[Edit, ...]:
         """The edits that register the buffer and read it; Unsure where it has no place."""
         self.check_device(tensor)
+        self.check_loading(owner.kind)
         head = self.super_call(owner.kind)
         self.check_names(tensor, head)
         text = joined(text_without(self.module, tensor.node, [device.span for device in tensor.devices]))
@@ -76,6 +77,13 @@ class Registering:
         asked = {self.module.code(device.node) for device in tensor.devices}
         if len(asked) > 1 or not all(is_device(device.node) for device in tensor.devices):
             raise Unsure(f"{where(self.module, tensor.node)}: it is asked for on {' and on '.join(sorted(asked))}")
+
+    def check_loading(self, kind: ast.ClassDef) -> None:
+        """Raise where transformers may load the module: it is built on meta, and only what is saved is filled in."""
+        pretrained = self.project.mentions("PreTrainedModel")
+        if pretrained and {self.module.path, *self.project.mentions(kind.name)} & set(pretrained):
+            place = where(self.module, kind)
+            raise Unsure(f"{place}: from_pretrained would leave a buffer that is not saved without its values")
 
     def check_names(self, tensor: ConstantTensor, head: ast.stmt) -> None:
         """What the expression names must mean the same in `__init__`."""

@@ -11,13 +11,19 @@ from codemods.topics.compile_requests.requests import Form, Request
 from codemods.topics.compile_requests.wrappers import last_name
 
 WORD = re.compile(r"compil|eager|inductor|dynamo|jit", re.IGNORECASE)
+INFERENCE = re.compile(r"infer|eval|serv|train", re.IGNORECASE)
 ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
-def flag_by_hand(request: Request) -> ast.AST | None:
-    """The condition on which compiling hangs already, if its words speak of that; or `disable=` of the request."""
-    if (disabled := disabled_by(request)) is not None:
-        return disabled
+def flag_of_inference(request: Request) -> ast.AST | None:
+    """A condition that tells inference from training, or `disable=` of the request: both say when to compile."""
+    flag = flag_by_hand(request)
+    is_told = flag and any(INFERENCE.search(word) for word in words_in(request.module, flag))
+    return disabled_by(request) or (flag if is_told else None)
+
+
+def flag_by_hand(request: Request) -> ast.expr | None:
+    """The condition on which compiling hangs already, if its words speak of that."""
     inner: ast.AST = request.target if request.form is Form.DECORATOR else request.node
     kept = names_of_result(request)
     for outer in request.module.ancestors(inner):

@@ -9,7 +9,7 @@ from codemods.project import Project
 from codemods.syntax.assignments import FUNCTIONS
 from codemods.topics.compile_requests.naming import base_name, choose_names, kept_by, snake, text_given_to
 from codemods.topics.compile_requests.requests import Form, Request, requests_of
-from codemods.topics.compile_requests.wrappers import GATED, wrapper_of
+from codemods.topics.compile_requests.wrappers import GATED, last_name, wrapper_of
 
 UNNAMED = ("forward", "__call__")
 IMPLICIT = re.compile(r"\.(?:forward|__call__)$")
@@ -40,6 +40,8 @@ def short_name(request: Request) -> str:
     if name in UNNAMED and (owner := request.module.enclosing(request.node, ast.ClassDef)):
         name = owner.name
     word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+    if re.fullmatch(r"compiled?", word) and (target := last_name(request.target)):
+        word = target
     return snake(COMPILED.sub("", word) or word) or "model"
 
 

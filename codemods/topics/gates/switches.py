@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from codemods.codemod import Unsure
@@ -16,6 +16,7 @@ from codemods.syntax.places import Definition, Place, only_class, where
 from codemods.syntax.signatures.constructor import Setting, add_parameters, is_dataclass, require_settings
 from codemods.syntax.signatures.statement import rewrite_signature
 from codemods.topics.compile_requests.requests import Form, Request
+from codemods.topics.gates.flags_by_hand import WORD, flag_by_hand
 
 Source = Literal["environment", "config", "argument"]
 
@@ -37,9 +38,22 @@ def switches(request: Request, project: Project, name: str, source: Source, conf
     fields = [Setting(field, default="True", is_stored=False) for field in (name, f"{name}_inference")]
     if source == "argument":
         return Switches(keywords(fields), add_arguments(request, project, fields))
-    holder, (home, owner) = config_at(request, project, config)
-    stored = [Setting(field.name, default="True") for field in fields]
+    own = None if config else field_by_hand(request, Definitions(project))
+    if own:
+        fields = [replace(fields[0], name=own.attr), replace(fields[1], name=f"{own.attr}_inference")]
+    holder, (home, owner) = config_at(request, project, request.module.code(own.value) if own else config)
+    stored = [replace(field, is_stored=True) for field in (fields[1:] if own else fields)]
     return Switches(keywords(fields, f"{holder}."), require_settings(home, project, owner, stored))
+
+
+def field_by_hand(request: Request, names: Definitions) -> ast.Attribute | None:
+    """The `cfg.compile_x` on which the request hangs already: the config that has it is the one that is meant."""
+    flag = flag_by_hand(request)
+    for node in ast.walk(flag) if flag else ():
+        is_told = isinstance(node, ast.Attribute) and WORD.search(node.attr) is not None
+        if is_told and isinstance(node, ast.Attribute) and dataclass_of(names.instance(request.module, node.value)):
+            return node
+    return None
 
 
 def keywords(fields: list[Setting], holder: str = "") -> tuple[str, ...]:

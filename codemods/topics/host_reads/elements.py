@@ -9,9 +9,12 @@ from functools import cached_property
 
 from codemods.codemod import Unsure
 from codemods.scopes import COMPREHENSIONS
+from codemods.syntax.flow import last_name
 from codemods.syntax.loops import call_name
 from codemods.syntax.places import where
 from codemods.syntax.tensors.known import Device, Known
+from codemods.syntax.tensors.tables import FACTORIES, LIKE
+from codemods.syntax.tensors.usage import is_in_sight, put_into
 from codemods.topics.host_reads.look import Look, names_in
 from codemods.topics.host_reads.paths import check_way_out, is_conditional, leaves_early, skips
 from codemods.topics.host_reads.reads import Loop, Read, loops_around
@@ -133,7 +136,21 @@ def is_uniform(look: Look, node: ast.expr, loop: Loop) -> bool:
         else:
             source = item_source(look, loop, node.id) if isinstance(node, ast.Name) else None
             node = source[0] if source else node
-            return look.known(node).is_tensor and not names_in(node) & loop.names
+            is_one = look.known(node).is_tensor or is_made_alike(look, node)
+            return is_one and not names_in(node) & loop.names
+
+
+def is_made_alike(look: Look, node: ast.expr) -> bool:
+    """Whether all tensors of a list are made by one expression: `[zeros_like(x) for _ in ranks]`."""
+    bindings = look.module.scopes.bindings(node) if isinstance(node, ast.Name) else []
+    made = bindings[0].value if len(bindings) == 1 else None
+    if not isinstance(node, ast.Name) or not isinstance(made, ast.ListComp) or not look.known(made.elt).is_tensor:
+        return False
+    if not isinstance(made.elt, ast.Call) or last_name(made.elt) not in LIKE | FACTORIES:
+        return False
+    counters = {name for generator in made.generators for name in names_in(generator.target)}
+    is_kept = is_in_sight(look.module, node) and not put_into(look.module, node)
+    return is_kept and not counters & names_in(made.elt)
 
 
 def check_every_round(group: Elements) -> None:

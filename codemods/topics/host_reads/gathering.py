@@ -38,6 +38,9 @@ def head_text(group: Elements) -> str:
     if counter and counter not in names_in(group.tensor):
         target, source = node.target.elts[1], node.iter.args[0]  # type: ignore[attr-defined]
         return f"for {look.text(target)} in {look.operand(source)}"
+    counted = node.iter.args[0] if counter else node.iter  # type: ignore[attr-defined]
+    if counter and is_list(look, counted) and not (names_in(node.target) - {counter}) & names_in(group.tensor):
+        return f"for {counter} in range(len({look.text(counted)}))"
     return f"for {look.text(node.target)} in {look.operand(node.iter)}"
 
 

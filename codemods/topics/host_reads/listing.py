@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from codemods.codemod import Unsure
 from codemods.model import Edit
+from codemods.syntax.effects.answers import what_changes
+from codemods.syntax.places import where
 from codemods.syntax.placing import insert_before
 from codemods.topics.host_reads.look import Look, names_in, one_of
 from codemods.topics.host_reads.rows import Row, is_items
@@ -16,11 +19,15 @@ AMINMAX = {AMIN: AMAX, AMAX: AMIN}
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """One list that answers some reads: what it is made by, and what must hold. `tensor` is what becomes a list."""
+    """One list that answers some reads: what it is made by, and what must hold. `tensor` is what becomes a list.
+
+    `guard`: a condition of all the reads that is the same in every round, under which the list is made, too.
+    """
 
     rows: tuple[Row, ...]
     tensor: str
     caveats: tuple[str, ...] = ()
+    guard: str = ""
 
     @property
     def made(self) -> str:
@@ -30,7 +37,7 @@ class Listed:
 def before_loop(look: Look, groups: list[Listed]) -> tuple[list[Edit], tuple[str, ...]]:
     """Lines that make the lists before the loop, and an item for each read; with what is to be said about it."""
     top = groups[0].rows[0].loop.home
-    statement = top if isinstance(top, ast.stmt) else look.module.statement(top)
+    statement = outermost(look, groups, top if isinstance(top, ast.stmt) else look.module.statement(top))
     names = {group: name_of(look, group) for group in groups}
     edits = [edit for group in groups for edit in items(look, group, names[group])]
     reason = why_apart(look, groups) if look.in_all else ""
@@ -39,9 +46,40 @@ def before_loop(look: Look, groups: list[Listed]) -> tuple[list[Edit], tuple[str
     lines: list[str] = []
     for part in [groups] if is_one else with_extremes(groups):
         made = stacked(torch, part) if len(part) > 1 else made_for(look, part[0])
+        made += guarded(look, part)
         lines += look.laid_out(statement, ", ".join(names[group] for group in part), made, torch)
     needed = imports if any(f"{torch}.stack(" in line for line in lines) else ()
     return [insert_before(look.module, statement, lines), *needed, *edits], (reason,) if reason else ()
+
+
+def guarded(look: Look, part: list[Listed]) -> str:
+    """`if telemetry else []`, where nothing is read otherwise."""
+    if len({group.guard for group in part}) > 1:
+        raise Unsure(f"{where(look.module, part[0].rows[0].read.node)}: the reads stand under different conditions")
+    return f" if {part[0].guard} else {'{}' if part[0].rows[0].keys else '[]'}" if part[0].guard else ""
+
+
+def outermost(look: Look, groups: list[Listed], statement: ast.stmt) -> ast.stmt:
+    """The statement before which the lists are made: an outer loop, where nothing in that can change them."""
+    outer = look.module.parent(statement)
+    while isinstance(outer, (ast.For, ast.While)) and statement in outer.body:
+        if not all(stays(look, group, outer) for group in groups):
+            break
+        statement, outer = outer, look.module.parent(outer)
+    return statement
+
+
+def stays(look: Look, group: Listed, outer: ast.For | ast.While) -> bool:
+    """Whether the list would be the same before this loop as in each of its rounds."""
+    row, made = group.rows[0], ast.parse(f"{group.tensor}, {group.guard or None}", mode="eval").body
+    stored = {node.id for node in ast.walk(outer) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    slices = [node.slice for node in ast.walk(made) if isinstance(node, ast.Subscript)]
+    asked = [*slices, *made.elts[1:]]  # type: ignore[attr-defined]
+    is_plain = row.keys is None and isinstance(row.owner, ast.Name) and look.known(row.owner).is_tensor
+    is_fixed = not any(isinstance(node, (ast.Attribute, ast.Call)) for part in asked for node in ast.walk(part))
+    if not is_plain or not is_fixed or names_in(made) & stored:
+        return False
+    return what_changes(look.project, look.module, row.owner, [outer]) is None
 
 
 def with_extremes(groups: list[Listed]) -> list[list[Listed]]:
@@ -86,12 +124,11 @@ def why_apart(look: Look, groups: list[Listed]) -> str:
 
 def name_of(look: Look, group: Listed) -> str:
     row = group.rows[0]
-    word = one_of(look.stem(row.source))
-    if row.keys is None:
-        return look.new_name(
-            row.read.node, f"{look.stem(row.owner)}_{row.reduction}" if row.reduction else f"{word}_list"
-        )
-    return look.new_name(row.read.node, f"{word}_{row.reduction or 'list'}s")
+    node, word = row.read.node, look.stem(row.source)
+    if row.reduction:
+        return look.new_name(node, f"{one_of(word)}_{row.reduction}s" if row.keys else f"{word}_{row.reduction}")
+    names = look.list_names(node, word)
+    return look.new_name(node, f"{names[-1]}s") if row.keys else look.new_name(node, *names)
 
 
 def made_for(look: Look, group: Listed) -> str:

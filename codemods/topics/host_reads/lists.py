@@ -6,15 +6,18 @@ import ast
 from collections.abc import Iterator
 
 from codemods.codemod import Unsure
-from codemods.model import Edit
+from codemods.model import Edit, Span
+from codemods.syntax.effects.answers import what_changes
 from codemods.syntax.places import where
 from codemods.syntax.tensors.counters import is_whole, length_of
 from codemods.syntax.tensors.tables import COUNTING, FACTORIES
+from codemods.syntax.tensors.usage import is_used_as_array
 from codemods.topics.host_reads.gathering import is_list
 from codemods.topics.host_reads.listing import Listed, before_loop
 from codemods.topics.host_reads.look import Batch, Look, names_in
 from codemods.topics.host_reads.paths import (
     SIMPLE,
+    between,
     check_room,
     check_way_out,
     is_conditional,
@@ -23,7 +26,7 @@ from codemods.topics.host_reads.paths import (
     skips,
 )
 from codemods.topics.host_reads.reads import SCOPES, Read
-from codemods.topics.host_reads.rows import ROW_REDUCTIONS, Row, check_names, is_items, row_of, why_not
+from codemods.topics.host_reads.rows import ROW_REDUCTIONS, Row, check_names, is_items, row_of, stored_in, why_not
 
 SMALL = 1024
 """So many numbers are read as quickly as one."""
@@ -92,7 +95,8 @@ def alike(rows: list[Row]) -> list[list[Row]]:
 def merged(parts: list[Listed]) -> Listed:
     """One list for reads that several loops of a statement make of the same tensor."""
     rows = tuple(row for part in parts for row in part.rows)
-    return Listed(rows, parts[0].tensor, tuple(caveat for part in parts for caveat in part.caveats))
+    guard = parts[0].guard if len({part.guard for part in parts}) == 1 else ""
+    return Listed(rows, parts[0].tensor, tuple(caveat for part in parts for caveat in part.caveats), guard)
 
 
 def listed(look: Look, rows: list[Row]) -> Listed:
@@ -100,9 +104,11 @@ def listed(look: Look, rows: list[Row]) -> Listed:
     row, known = rows[0], look.known(rows[0].owner)
     check_end(look, rows)
     caveats = [] if is_whole_list(look, row) else check_before(look, rows)
-    if not known.is_tensor:
+    is_plain = not row.reduction and sum(bool(names_in(index)) for index in row.indices) == 1
+    is_array = is_plain and isinstance(row.owner, ast.Name) and is_used_as_array(look.module, row.owner)
+    if not known.is_tensor and not is_array:
         caveats.append(f"nothing says that `{look.text(row.owner)}` is a tensor: a list of tensors has no `tolist`")
-    return Listed(tuple(rows), made_by(look, rows), tuple(caveats))
+    return Listed(tuple(rows), made_by(look, rows), tuple(caveats), guard_of_all(look, rows))
 
 
 def check_before(look: Look, rows: list[Row]) -> list[str]:
@@ -173,6 +179,37 @@ def check_conditions(look: Look, row: Row, is_tensor: bool) -> None:
         raise Unsure(f"{place}: `{look.text(row.owner)}` is read under a condition, and may be no tensor otherwise")
     if is_skipped and row.keys:
         raise Unsure(f"{where(look.module, row.read.node)}: not every key is read")
+
+
+def guard_of_all(look: Look, rows: list[Row]) -> str:
+    """The condition of all reads, if it is the same in every round: a read that is switched off must stay so.
+
+    Unsure where that cannot be asked before the loop.
+    """
+    tests = [fixed_tests(look, row) for row in rows]
+    if not all(tests):
+        return ""
+    (test, is_body), *others = [test for each in tests for test in each]
+    is_one = is_body and all((ast.dump(test), True) == (ast.dump(other), is_true) for other, is_true in others)
+    if not is_one or not look.is_pure(test) or what_changes(look.project, look.module, test, rows[0].loop.running):
+        place = where(look.module, rows[0].read.node)
+        raise Unsure(f"{place}: whether `{look.text(rows[0].owner)}` is read hangs on `{look.text(test)}`")
+    return look.text(test)
+
+
+def fixed_tests(look: Look, row: Row) -> list[tuple[ast.expr, bool]]:
+    """The conditions between the loop and the read that are the same in every round, and whether they must be true."""
+    found: list[tuple[ast.expr, bool]] = []
+    bound = row.loop.names | stored_in([row.loop])
+    child: ast.AST = row.read.node
+    for outer in between(look.module, row.read.node, row.loop.home):
+        if isinstance(outer, (ast.If, ast.IfExp)) and child is not outer.test and not names_in(outer.test) & bound:
+            inside = outer.body if isinstance(outer.body, list) else [outer.body]
+            found.append((outer.test, child in inside))
+        child = outer
+    if (skip := skips(look.module, row.loop)) and isinstance(test := look.module.parent(skip), ast.If):
+        found += [] if names_in(test.test) & bound else [(test.test, False)]
+    return found
 
 
 def is_choice_inside(look: Look, row: Row) -> Iterator[bool]:
@@ -280,6 +317,9 @@ def is_not_negative(start: ast.expr) -> bool:
 def written(look: Look, groups: list[Listed]) -> tuple[list[Edit], tuple[str, ...]]:
     """The list in the place of the comprehension, or lines before the loop."""
     first = groups[0].rows[0]
+    if start := appended_to(look, groups):
+        span = Span(look.module.span(start).start, look.module.span(first.loop.home).end)
+        return [look.module.replace(span, f"{look.text(start.targets[0])} = {groups[0].made}")], ()
     if not is_whole_list(look, first):
         return before_loop(look, groups)
     made, home = groups[0].made, first.loop.home
@@ -287,12 +327,39 @@ def written(look: Look, groups: list[Listed]) -> tuple[list[Edit], tuple[str, ..
     return [look.module.replace(home, f"({made})" if is_bracketed else made)], ()
 
 
+def appended_to(look: Look, groups: list[Listed]) -> ast.Assign | None:
+    """The `found = []` before `for i in range(len(x)): found.append(x[i].item())`: both are the list itself."""
+    module, row = look.module, groups[0].rows[0]
+    home, call = row.loop.home, module.parent(row.read.node)
+    if len(groups) > 1 or len(groups[0].rows) > 1 or not isinstance(home, ast.For) or not goes_through(look, row):
+        return None
+    block = module.block(home)
+    start = block[block.index(home) - 1] if block.index(home) else None
+    if not isinstance(start, ast.Assign) or not isinstance(call, ast.Call) or home.orelse or len(home.body) > 1:
+        return None
+    is_append = (
+        module.parent(call) is home.body[0] and ast.unparse(call.func) == f"{ast.unparse(start.targets[0])}.append"
+    )
+    is_new = ast.unparse(start.value) == "[]" and isinstance(start.targets[0], ast.Name) and len(start.targets) == 1
+    counters = [node for node in ast.walk(home.target) if isinstance(node, ast.Name)]
+    names = [name for node in counters for name in module.scopes.names(module.scopes.of(node), node.id)]
+    is_kept = any(home not in module.ancestors(name) for name in names)
+    between_them = module.text[module.span(start).end : module.span(home).end]
+    return start if is_append and is_new and not is_kept and "#" not in between_them else None
+
+
 def is_whole_list(look: Look, row: Row) -> bool:
     """Whether a comprehension is the list itself: `[x[i].item() for i in range(len(x))]`."""
-    home, bound = row.loop.home, bound_of(look, row)
-    if not isinstance(home, (ast.ListComp, ast.GeneratorExp)) or home.elt is not row.read.node or row.keys:
+    home = row.loop.home
+    if not isinstance(home, (ast.ListComp, ast.GeneratorExp)) or home.elt is not row.read.node:
         return False
-    is_plain = len(home.generators) == 1 and not home.generators[0].ifs and isinstance(row.indices[0], ast.Name)
+    return len(home.generators) == 1 and not home.generators[0].ifs and goes_through(look, row)
+
+
+def goes_through(look: Look, row: Row) -> bool:
+    """Whether a loop reads each row of its tensor, from the first to the last."""
+    bound = bound_of(look, row)
+    is_plain = not row.keys and isinstance(row.indices[0], ast.Name)
     is_from_zero = isinstance(row.loop.node.iter, ast.Call) and len(row.loop.node.iter.args) == 1
     is_length = bound is not None and length_of(look.module, bound) == ast.unparse(row.owner)
     is_still = not isinstance(bound, ast.Name) or is_bound_once(look, row.owner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -91,13 +92,16 @@ class Look:
         line = f"{name} = {made}"
         if shown_width(self.module, self.module.indent(statement) + line) <= width_of(self.module):
             return [line]
-        head, loop, rest = made.partition(" for ") if made.startswith("[") and made.endswith("]") else (made, "", "")
+        head, loop, rest = made.partition(" for ") if made[0] + made[-1] in ("[]", "{}") else (made, "", "")
         if loop:
-            return [f"{name} = [", f"\t{head[1:]}", f"\tfor {rest[:-1]}", "]"]
+            return [f"{name} = {made[0]}", f"\t{head[1:]}", f"\tfor {rest[:-1]}", made[-1]]
         stack = f"{torch}.stack("
         if made.startswith(stack) and made.endswith(").tolist()"):
             return [f"{name} = {stack}", f"\t{made[len(stack) : -len(').tolist()')]}", ").tolist()"]
-        return [f"{name} = (", f"\t{made}", ")"]
+        inner = self.module.indent(statement) + self.module.indent_unit
+        fits = shown_width(self.module, inner + made) <= width_of(self.module)
+        parts = [made] if fits else re.split(r" (?=if [^()\[\]]+ else \[\]$|else \[\]$)", made)
+        return [f"{name} = (", *(f"\t{part}" for part in parts), ")"]
 
     def stem(self, node: ast.AST) -> str:
         """A word for an expression: its last name."""
@@ -109,9 +113,26 @@ class Look:
             index = node.slice.value if isinstance(node.slice, ast.Constant) else None
             return index if isinstance(index, str) and index.isidentifier() else self.stem(node.value)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            owner = node.args[0] if self.module.resolve(node.func) and node.args else node.func.value
-            return f"{self.stem(owner)}_{node.func.attr}"
-        return "value"
+            owner, calls = self.peeled(node)
+            return "_".join((self.stem(owner), *(calls if len(calls) < 3 else calls[-1:])))
+        return self.stem(node.left) if isinstance(node, ast.BinOp) else "value"
+
+    def peeled(self, node: ast.expr) -> tuple[ast.expr, list[str]]:
+        """`x` of `x.abs().max()` or `torch.max(x)`, and the names of the calls."""
+        calls: list[str] = []
+        while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            calls.insert(0, node.func.attr)
+            node = node.args[0] if self.module.resolve(node.func) and node.args else node.func.value
+        return node, calls
+
+    def list_names(self, read: ast.AST, word: str) -> list[str]:
+        """What a reviewer would call a list of numbers: `losses` for `loss`, or for what keeps one of them."""
+        kept = self.module.parent(read)
+        target = kept.targets[0] if isinstance(kept, ast.Assign) and len(kept.targets) == 1 else None
+        words = [word, target.id if isinstance(target, ast.Name) and "_" in word else ""]
+        words = [re.sub(r"_(?:dict|tensors?|t)$", "", each) for each in words]
+        many = [many_of(each) for each in reversed(words) if len(each) > 2]
+        return [*many, f"{one_of(words[0])}_list"]
 
     # Whether something stays as it is
 
@@ -147,9 +168,18 @@ def names_in(node: ast.AST) -> set[str]:
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
+def many_of(word: str) -> str:
+    """`losses` for `loss`; a plural as it is."""
+    if word.endswith("s") and not word.endswith("ss"):
+        return word
+    if word.endswith(("ss", "x", "ch", "sh")):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if re.search("[^aeiou]y$", word) else f"{word}s"
+
+
 def one_of(word: str) -> str:
     """`action` for `actions`."""
     if word.endswith(("sses", "xes", "ches", "shes")):
         return word[:-2]
-    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "abs"))
     return word[:-1] if is_plural else word

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from codemods.codemod import Unsure
 from codemods.model import Edit
+from codemods.module import Module
 from codemods.scopes import COMPREHENSIONS
+from codemods.syntax.dropping import drop_statements
 from codemods.syntax.places import where
 from codemods.syntax.placing import insert_before
 from codemods.topics.host_reads.elements import Elements, check, elements, item_source
@@ -74,8 +76,30 @@ def tensor_loop(group: Elements, message: str) -> Batch | None:
     text = f"{look.operand(source)}{flat}.tolist()"
     if group.is_whole and source is group.source and is_single(group.loop.home):
         return Batch(group.node, message, (replace_whole(group, text),), tuple(caveats))
-    edits = [look.module.replace(head, text), *items(group, getattr(group.tensor, "id", ""))]
+    if renamed := counted_as(group):
+        named = [look.module.replace(group.loop.node.target, renamed.targets[0].id)]  # type: ignore[attr-defined]
+        edits = [look.module.replace(head, text), *named, drop_statements(look.module, [renamed])]
+    else:
+        edits = [look.module.replace(head, text), *items(group, getattr(group.tensor, "id", ""))]
     return Batch(group.node, message, tuple(edits), tuple(caveats))
+
+
+def counted_as(group: Elements) -> ast.Assign | None:
+    """The `i = index.item()` that begins each round and is all that is done with `index`: the loop can bind `i`."""
+    module, loop = group.look.module, group.loop.node
+    first = loop.body[0] if isinstance(loop, ast.For) and len(loop.body) > 1 else None
+    target = first.targets[0] if isinstance(first, ast.Assign) and len(first.targets) == 1 else None
+    if not isinstance(first, ast.Assign) or not isinstance(target, ast.Name) or first.value is not group.reads[0].node:
+        return None
+    if len(group.reads) > 1 or not isinstance(loop.target, ast.Name) or is_used_outside(group):
+        return None
+    names = module.scopes.names(module.scopes.of(target), target.id)
+    return first if stands_alone(module, first) and all(loop in module.ancestors(name) for name in names) else None
+
+
+def stands_alone(module: Module, statement: ast.stmt) -> bool:
+    end = module.span(statement).end
+    return module.begins_line(statement) and not module.text[end : module.line_end(end)].strip()
 
 
 def is_single(home: ast.AST) -> bool:
@@ -139,7 +163,7 @@ def part_by_part(group: Elements, make: str) -> tuple[list[Edit], list[str]]:
     caveats = look.check_unchanged(group.tensor, around, "in the loop")
     word = word_for(group)
     guard = guard_of(group)
-    name = look.new_name(group.node, f"{word}_list")
+    name = look.new_name(group.node, *look.list_names(group.node, word))
     gather = gathered(group)
     torch = make.partition(".stack")[0]
     if guard is None:
@@ -160,6 +184,7 @@ def beside(group: Elements, name: str, word: str) -> tuple[list[Edit], list[str]
     if group.is_variable and (edit := numbers_instead(group, name)):
         return [edit, *items(group, look.text(group.tensor))], []
     if counter := counter_of(look, group):
+        check_goes_twice(look, source.args[0])  # type: ignore[attr-defined]
         return items(group, f"{name}[{counter}]"), []
     value = look.new_name(group.node, word, f"{word}_value")
     used = set().union(*(names_in(part) for part in rest_of(group)))
@@ -173,12 +198,16 @@ def beside(group: Elements, name: str, word: str) -> tuple[list[Edit], list[str]
             look.module.replace(source, f"enumerate({name})"),
         ]
         return [*head, *items(group, value)], []
-    if not is_list(look, source) and not is_items_call(source):
-        raise Unsure(f"{where(look.module, source)}: `{look.text(source)}` may be an iterator, which runs only once")
+    check_goes_twice(look, source)
     caveats = look.check_unchanged(source, group.loop.body, "in the loop")
     both = f"({target}), {value}" if isinstance(node.target, ast.Tuple) and target[:1] != "(" else f"{target}, {value}"
     head = [look.module.replace(node.target, both), look.module.replace(source, f"zip({look.operand(source)}, {name})")]
     return [*head, *items(group, value)], caveats
+
+
+def check_goes_twice(look: Look, source: ast.expr) -> None:
+    if not is_list(look, source) and not is_items_call(source):
+        raise Unsure(f"{where(look.module, source)}: `{look.text(source)}` may be an iterator, which runs only once")
 
 
 def numbers_instead(group: Elements, name: str) -> Edit | None:

@@ -33,6 +33,14 @@ def loop_around(module: Module, node: ast.AST) -> ast.stmt | None:
     return None
 
 
+def outer_loop(module: Module, node: ast.AST) -> ast.stmt | None:
+    """The outermost of the loops that run the node in every pass."""
+    found = loop_around(module, node)
+    while found and (outer := loop_around(module, found)):
+        found = outer
+    return found
+
+
 def why_hot(project: Project, module: Module, node: ast.AST) -> str:
     """Why the node runs often, in words; empty where nothing says so."""
     if loop := loop_around(module, node):

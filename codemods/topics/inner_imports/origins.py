@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
+from pathlib import PurePosixPath
 
 from codemods.codemod import Unsure
 from codemods.model import SourceError
@@ -34,6 +34,10 @@ QUIET_BUILTINS = (
 )
 
 
+class OptionalError(Unsure):
+    """A package that may be missing: an import at the top of the file would make it mandatory."""
+
+
 def doubt_about(module: Module, project: Project, node: Import) -> str:
     """Why importing the module earlier may be felt; empty where it cannot. Unsure where it must not be."""
     doubts = [doubt_about_module(module, project, node, dotted, names) for dotted, names in modules_of(module, node)]
@@ -61,10 +65,12 @@ def doubt_about_module(module: Module, project: Project, node: Import, dotted: s
     if is_imported_at_top(module, top, []):
         if top == "torch" and comes_with_torch(dotted, names):
             return ""
+        if dotted.startswith("torch.distributed"):
+            raise OptionalError(f"{where(module, node)}: not every torch is built with {dotted}")
         return f"{dotted} would be loaded with this file, not by the first call"
-    if found := imported_elsewhere(project, top):
-        return f"importing this file would load {top}, as so far only {found} does"
-    raise Unsure(f"{where(module, node)}: no file imports {top} at its top: it may be missing, and takes time to load")
+    if found := loaded_already(module, project, top):
+        return f"importing this file would load {top} itself, as so far {found} does for it"
+    raise OptionalError(f"{where(module, node)}: importing this file does not load {top} so far: it may be missing")
 
 
 def is_imported_at_top(module: Module, dotted: str, names: list[str]) -> bool:
@@ -90,12 +96,16 @@ def names_are_there(dotted: str, names: list[str]) -> bool:
     return is_standard(dotted) or all(not name.islower() for name in names)
 
 
-def imported_elsewhere(project: Project, top: str) -> str:
-    """A file of the project that imports the package at its top for sure."""
-    words = tuple(f"{word} {top}".encode() for word in ("import", "from"))
-    line = re.compile(rb"(?:import|from) " + re.escape(top.encode()) + rb"\b")
-    paths = list(dict.fromkeys(path for path, _ in project.lines_matching(line, *words)))
-    return next((path for path in paths[:MANY] if imports_at_top(project, path, top)), "")
+def loaded_already(module: Module, project: Project, top: str) -> str:
+    """A file that importing this one runs anyway, and that imports the package at its top for sure."""
+    inits = [f"{folder}/__init__.py" for folder in map(str, PurePosixPath(module.path).parents) if folder != "."]
+    todo = [*(path for path in inits if path in project.files), *sorted(project.imported_by(module.path))]
+    for path in todo:
+        if path != module.path and imports_at_top(project, path, top):
+            return path
+        if len(todo) < MANY:
+            todo += [other for other in sorted(project.imported_by(path)) if other not in todo]
+    return ""
 
 
 def imports_at_top(project: Project, path: str, top: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from itertools import takewhile
 
 from codemods.codemod import Unsure
 from codemods.imports import insert_import
@@ -11,6 +10,7 @@ from codemods.model import Edit
 from codemods.module import Module
 from codemods.project import Project
 from codemods.syntax.definitions import Definitions
+from codemods.syntax.importing import check_import, import_name, relative_origin
 from codemods.syntax.places import where
 from codemods.topics.keys.constants import Constant
 
@@ -23,29 +23,15 @@ def spell(definitions: Definitions, module: Module, constant: Constant, place: a
     if spelling := imported_spelling(definitions, module, constant, place):
         return spelling, ()
     check_importable(definitions, module, constant)
-    if (origin := relative_origin(module, constant)) and not imports_from(module, constant.module):
-        line = f"from {origin} import {constant.name}"
-        return constant.name, (insert_import(module, line, constant.module),)
-    return module.imports.require(constant.module, constant.name)
+    dotted = import_name(module, definitions.project, constant.path)
+    if (origin := relative_origin(module, dotted)) and not imports_from(module, dotted):
+        return constant.name, (insert_import(module, f"from {origin} import {constant.name}", dotted),)
+    return module.imports.require(dotted, constant.name)
 
 
 def imports_from(module: Module, dotted: str) -> bool:
     found = [node for node in module.tree.body if isinstance(node, ast.ImportFrom)]
     return any(module.imports.origin(node) == dotted for node in found)
-
-
-def relative_origin(module: Module, constant: Constant) -> str:
-    """`.constants`, where the file writes all imports of its own package with dots; else nothing."""
-    package = module.name.split(".")
-    if not module.path.endswith("__init__.py"):
-        package.pop()
-    found = [node for node in module.tree.body if isinstance(node, ast.ImportFrom)]
-    own = [node for node in found if node.level or package[:1] == module.imports.origin(node).split(".")[:1]]
-    target = constant.module.split(".")
-    common = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(package, target, strict=False))))
-    if not own or not common or not all(node.level for node in own):
-        return ""
-    return "." * (len(package) - common + 1) + ".".join(target[common:])
 
 
 def check_in_reach(module: Module, constant: Constant, place: ast.AST) -> None:
@@ -94,11 +80,7 @@ def check_importable(definitions: Definitions, module: Module, constant: Constan
     if not constant.path.endswith(".py") or not all(part.isidentifier() for part in constant.module.split(".")):
         raise Unsure(f"{constant} cannot be imported")
     check_quiet(project, module, constant)
-    parts = constant.module.split(".")
-    packages = [project.path_of(".".join(parts[:length])) for length in range(1, len(parts))]
-    outside = [path for path in packages if path and not module.path.startswith(path.removesuffix("__init__.py"))]
-    if any(project.would_cycle(module.path, path) for path in [*outside, constant.path]):
-        raise Unsure(f"importing {constant} in {module.path} would close a circle of imports")
+    check_import(module, project, constant.path, str(constant))
 
 
 def check_quiet(project: Project, module: Module, constant: Constant) -> None:

@@ -7,6 +7,7 @@ import ast
 from codemods.codemod import Unsure
 from codemods.module import Function, Module, position
 from codemods.syntax.assignments import own_nodes
+from codemods.topics.messages.helper import is_made
 from codemods.topics.messages.kinds import ONCE, is_message
 from codemods.topics.messages.tests import DECIDING, REDUCING
 
@@ -64,8 +65,9 @@ def speaks(module: Module, node: ast.AST) -> bool:
         return False
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     made = [one for one in module.tree.body if isinstance(one, ast.FunctionDef) and one.name == name]
-    is_made = any(isinstance(mark, ast.Name) and mark.id == "_in_graph" for one in made for mark in one.decorator_list)
-    return is_made or (is_message(module, node) and getattr(node.func, "attr", "") not in ONCE)
+    return any(is_made(module, one) for one in made) or (
+        is_message(module, node) and getattr(node.func, "attr", "") not in ONCE
+    )
 
 
 def depends_on_values(module: Module, node: ast.AST) -> bool:

@@ -11,6 +11,7 @@ import re
 from codemods.codemod import Unsure
 from codemods.model import Edit
 from codemods.module import Module
+from codemods.project import Project
 from codemods.topics.messages.forms import ODD, PERCENT, Form, is_plain_call, read_in, specification, whole_read
 from codemods.topics.messages.helper import require_kind, require_torch
 from codemods.topics.messages.kinds import Kind
@@ -35,11 +36,13 @@ def read_name(node: ast.AST) -> str:
     return owner.id if is_bare and isinstance(owner, ast.Name) else ""
 
 
-def guarded_message(module: Module, call: ast.Call, statement: ast.Expr, kind: Kind) -> tuple[Edit, ...]:
+def guarded_message(
+    module: Module, project: Project, call: ast.Call, statement: ast.Expr, kind: Kind
+) -> tuple[Edit, ...]:
     """`if is_compiling()` and each name is a tensor of one element: the helper, `else:` the message as it is."""
     form = read_form(module, call, kind)
-    name, needed = require_kind(module, kind, form.template is not None, "")
-    torch, _ = require_torch(module)
+    name, needed = require_kind(module, project, kind, form.template is not None, "")
+    torch, imported = require_torch(module)
     settings = [value for _, value in kind.settings]
     text = [] if form.template is None else [quoted(form.template)]
     line = laid_out(module, statement, name, [*settings, *text, *form.arguments], module.indent_unit)
@@ -50,7 +53,7 @@ def guarded_message(module: Module, call: ast.Call, statement: ast.Expr, kind: K
         for read in named_reads(module, call)
         for question in (f"isinstance({read}, {torch}.Tensor)", f"{read}.numel() == 1")
     ]
-    return tuple(dict.fromkeys((*needed, *branched(module, statement, lines, asked))))
+    return tuple(dict.fromkeys((*needed, *imported, *branched(module, statement, lines, asked))))
 
 
 def read_form(module: Module, call: ast.Call, kind: Kind) -> Form:

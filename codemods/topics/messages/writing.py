@@ -8,6 +8,7 @@ import re
 from codemods.codemod import Unsure
 from codemods.model import Edit, Span
 from codemods.module import Function, Module
+from codemods.project import Project
 from codemods.syntax.assignments import argument_names
 from codemods.topics.messages.forms import Form, form_of
 from codemods.topics.messages.helper import require_kind, require_once
@@ -30,22 +31,22 @@ def condition_around(module: Module, call: ast.Call) -> tuple[ast.If, str, bool]
     return (outer, *found) if found else None
 
 
-def rewrite(module: Module, call: ast.Call, function: Function) -> tuple[Edit, ...]:
+def rewrite(module: Module, project: Project, call: ast.Call, function: Function) -> tuple[Edit, ...]:
     """The edits that make the message a part of the graph; Unsure where it must stay."""
     statement = check_place(module, call, function)
     kind = kind_of(module, call)
     around = condition_around(module, call)
     if kind.emitter != "once" and not around and named_reads(module, call):
-        return guarded_message(module, call, statement, kind)
+        return guarded_message(module, project, call, statement, kind)
     form = form_of(module, call, kind)
     if around:
-        return conditional(module, call, kind, form, function, *around)
+        return conditional(module, project, call, kind, form, function, *around)
     if kind.emitter == "once" and form.is_literal:
-        name, needed = require_once(module, kind, is_first(module, function, call))
+        name, needed = require_once(module, project, kind, is_first(module, function, call))
         return module.replace(call.func, name), *needed
     if kind.emitter == "once" and form.template is None:
         raise Unsure(f"{module.path}:{call.lineno}: a message of once has values beside its text")
-    name, needed = require_kind(module, kind, form.template is not None, "")
+    name, needed = require_kind(module, project, kind, form.template is not None, "")
     if form.template is not None or (kind.emitter == "print" and call.keywords):
         check_comments(module, call)
         return module.replace(call, laid_out(module, statement, name, texts_of(module, call, kind, form))), *needed
@@ -54,7 +55,15 @@ def rewrite(module: Module, call: ast.Call, function: Function) -> tuple[Edit, .
 
 
 def conditional(
-    module: Module, call: ast.Call, kind: Kind, form: Form, function: Function, outer: ast.If, test: str, negated: bool
+    module: Module,
+    project: Project,
+    call: ast.Call,
+    kind: Kind,
+    form: Form,
+    function: Function,
+    outer: ast.If,
+    test: str,
+    negated: bool,
 ) -> tuple[Edit, ...]:
     """The `if` and its message as one call: the helper decides when the value is there."""
     where = f"{module.path}:{outer.lineno}"
@@ -68,7 +77,7 @@ def conditional(
             is_known = isinstance(node, (ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.expr_context))
             if not is_known and not (isinstance(node, ast.Name) and node.id in known):
                 raise Unsure(f"{where}: a value of the message would be asked for where the condition is false")
-    name, needed = require_kind(module, kind, form.template is not None, "unless" if negated else "if")
+    name, needed = require_kind(module, project, kind, form.template is not None, "unless" if negated else "if")
     text = laid_out(module, outer, name, [test, *texts_of(module, call, kind, form)])
     return module.replace(outer, text), *needed
 

@@ -7,7 +7,9 @@ import ast
 from codemods.codemod import Unsure
 from codemods.model import Edit
 from codemods.module import Function, Module
+from codemods.project import is_test
 from codemods.syntax.disabled import disable, is_disabled
+from codemods.syntax.places import CONSTRUCTORS
 from codemods.topics.pairs.dicts import PairDict
 from codemods.topics.pairs.uses import Use
 
@@ -37,11 +39,12 @@ def comment_edits(found: PairDict) -> list[Edit]:
 
 
 def accessors(uses: list[Use]) -> list[tuple[Module, Function]]:
-    """The functions that use the dict, each once: not constructors, which make it, nor what is disabled already."""
+    """The functions that use the dict, each once: no constructors, which make it, no tests, nothing disabled."""
     found: dict[ast.AST, tuple[Module, Function]] = {}
     for use in uses:
         function = use.module.enclosing(use.node, ast.FunctionDef, ast.AsyncFunctionDef)
-        is_maker = function is not None and function.name in ("__init__", "__post_init__", "__new__")
-        if function is not None and not is_maker and not is_disabled(use.module, function):
+        if function is None or function.name in CONSTRUCTORS or is_test(use.module.path):
+            continue
+        if not is_disabled(use.module, function):
             found[function] = (use.module, function)
     return list(found.values())

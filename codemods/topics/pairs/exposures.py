@@ -51,13 +51,13 @@ def built_by_place(module: Module, family: Family, name: str) -> Iterator[Use]:
     arguments = [argument_names(family, *member) for member in family.members]
     place = min((names.index(name) for names in arguments if name in names), default=1 << 30)
     for node in sorted(class_mentions(module, family), key=position):
-        yield from built_here(module, node, place)
+        yield from built_here(module, node, family, name, place)
     for call in module.nodes(ast.Call):
         if meaning(module, call.func) in REPLACE:
             if any(word.arg is None for word in call.keywords) and family.has_instance(module, call.args[0]):
                 yield escape(module, call, "it may be given by this call")
         elif may_construct(module, call, family) and not family.project_class(module, call.func):
-            yield from checked_call(module, call, place)
+            yield from checked_call(module, call, family, name, place)
 
 
 def class_mentions(module: Module, family: Family) -> Iterator[ast.expr]:
@@ -68,10 +68,10 @@ def class_mentions(module: Module, family: Family) -> Iterator[ast.expr]:
             yield node
 
 
-def built_here(module: Module, node: ast.expr, place: int) -> Iterator[Use]:
+def built_here(module: Module, node: ast.expr, family: Family, name: str, place: int) -> Iterator[Use]:
     parent = module.parent(node)
     if isinstance(parent, ast.Call) and parent.func is node:
-        yield from checked_call(module, parent, place)
+        yield from checked_call(module, parent, family, name, place)
         return
     while isinstance(parent, GATHERED):
         parent = module.parent(parent)
@@ -82,10 +82,37 @@ def built_here(module: Module, node: ast.expr, place: int) -> Iterator[Use]:
         yield escape(module, node, "the class is handed on, and may be called with it")
 
 
-def checked_call(module: Module, call: ast.Call, place: int) -> Iterator[Use]:
+def checked_call(module: Module, call: ast.Call, family: Family, name: str, place: int) -> Iterator[Use]:
     starred = any(isinstance(argument, ast.Starred) for argument in call.args)
-    if starred or len(call.args) > place or any(word.arg is None for word in call.keywords):
+    if starred or len(call.args) > place:
         yield escape(module, call, "it may be given by its place in this call")
+    for word in call.keywords:
+        if word.arg is None and not hands_on_others(family.project, module, word.value, name):
+            yield escape(module, call, f"it may be among `**{module.code(word.value)}` in this call")
+
+
+def hands_on_others(project: Project, module: Module, words: ast.expr, name: str) -> bool:
+    """Whether `**words` are those of a plain function all of whose calls are seen, and none of them gives this one."""
+    function = module.enclosing(words, ast.FunctionDef)
+    if function is None or not isinstance(words, ast.Name) or function.decorator_list:
+        return False
+    is_own = function.args.kwarg is not None and function.args.kwarg.arg == words.id
+    if not is_own or len(module.scopes.names(function, words.id)) != 1:
+        return False
+    others = project.modules_mentioning(function.name)
+    return all(gives_others(other, node, name) for other in others for node in mentions(other, function.name))
+
+
+def mentions(module: Module, name: str) -> list[ast.expr]:
+    named = module.unordered(ast.Name, ast.Attribute)
+    return [node for node in named if name in (getattr(node, "id", ""), getattr(node, "attr", ""))]
+
+
+def gives_others(module: Module, function: ast.expr, name: str) -> bool:
+    call = module.parent(function)
+    return (
+        isinstance(call, ast.Call) and call.func is function and all(w.arg not in (None, name) for w in call.keywords)
+    )
 
 
 def argument_names(family: Family, module: Module, node: ast.ClassDef) -> list[str]:

@@ -12,6 +12,7 @@ from codemods.model import Edit
 from codemods.module import Module
 from codemods.project import Project
 from codemods.scopes import names_within
+from codemods.syntax.importing import check_import, import_name
 from codemods.topics.pairs.annotations import meaning
 
 MAKES_DICT = {"dict", "collections.defaultdict", "collections.OrderedDict"}
@@ -115,12 +116,13 @@ def import_function(project: Project, home: Module, user: Module, name: str) -> 
     if not all(part.isidentifier() for part in home.name.split(".")) or home.path.endswith(".ipynb"):
         raise Unsure(f"{home.path}:1: other files cannot import from here, and {user.path} would have to")
     check_import_name(project, home, user)
-    spelling, edits = user.imports.require(home.name, name)
+    dotted = import_name(user, project, home.path)
+    spelling, edits = user.imports.require(dotted, name)
     if "." in spelling and home.path not in project.imported_by(user.path):
         # a parent package is imported, of which the module need not be an attribute
-        spelling, edits = name, (insert_import(user, f"from {home.name} import {name}", home.name),)
-    if edits and project.would_cycle(user.path, home.path):
-        raise Unsure(f"{user.path}:1: importing {name} from {home.path} would make the imports circular")
+        spelling, edits = name, (insert_import(user, f"from {dotted} import {name}", dotted),)
+    if edits:
+        check_import(user, project, home.path, f"{name} from {home.path}")
     return spelling, edits
 
 

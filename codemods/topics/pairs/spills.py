@@ -14,7 +14,6 @@ from codemods.topics.pairs.uses import Use, escape, placed
 SPILLS = {
     "dataclasses.asdict",
     "dataclasses.astuple",
-    "dataclasses.fields",
     "inspect.getmembers",
     "vars",
     "pickle.dump",

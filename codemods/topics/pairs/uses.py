@@ -15,6 +15,7 @@ Kind = Literal["define", "key", "loop", "harmless", "alias", "escape"]
 EMPTY = {"dict", "collections.OrderedDict", "collections.defaultdict"}
 BY_KEY = {"get": (True, False), "pop": (True, False), "setdefault": (True, True)}
 SAME_ORDER = {"list", "tuple", "sorted", "reversed", "enumerate", "iter"}
+EQUALITY = (ast.Eq, ast.NotEq)
 TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 
 
@@ -155,7 +156,19 @@ def classify_comparison(module: Module, node: ast.expr, view: ast.expr, compare:
         return Use(module, node, "key", (compare.left,), reads=True)
     if len(compare.ops) == 1 and isinstance(compare.ops[0], (ast.Is, ast.IsNot)):
         return Use(module, node, "harmless", reads=True)
-    return escape(module, node, "it is compared")
+    pairs = written_pairs(compare, view) if view is not node else None
+    return escape(module, node, "it is compared") if pairs is None else Use(module, node, "key", pairs, reads=True)
+
+
+def written_pairs(compare: ast.AST | None, keys: ast.expr) -> tuple[ast.expr, ...] | None:
+    """The pairs of a written-out collection with which all keys are compared: `sorted(d) == [(0, 1), (0, 2)]`."""
+    if not isinstance(compare, ast.Compare) or len(compare.ops) != 1 or not isinstance(compare.ops[0], EQUALITY):
+        return None
+    other = compare.comparators[0] if compare.left is keys else compare.left
+    if not isinstance(other, (ast.List, ast.Tuple, ast.Set)):
+        return None
+    is_paired = all(isinstance(pair, ast.Tuple) and len(pair.elts) == 2 for pair in other.elts)
+    return tuple(other.elts) if is_paired else None
 
 
 def classify_iteration(module: Module, node: ast.expr, view: ast.expr, has_values: bool) -> Use:
@@ -168,11 +181,23 @@ def classify_iteration(module: Module, node: ast.expr, view: ast.expr, has_value
     if wrappers and wrappers[-1] in ("len", "bool", "isinstance"):
         is_size = len(wrappers) == 1
         return Use(module, node, "harmless", reads=True) if is_size else escape(module, node, "its keys are copied")
+    if not has_values and (pairs := keys_compared(module, view, outer, wrappers)) is not None:
+        return Use(module, node, "key", pairs, reads=True)
     if isinstance(outer, (ast.For, ast.comprehension)) and outer.iter is view and not getattr(outer, "is_async", 0):
         target = key_target(outer.target, wrappers, has_values)
         if target:
             return Use(module, node, "loop", reads=True, loop=Loop(outer, target, "sorted" in wrappers))
     return escape(module, node, escape_reason(module, node, outer, bool(wrappers)))
+
+
+def keys_compared(
+    module: Module, view: ast.expr, outer: ast.AST | None, wrappers: list[str]
+) -> tuple[ast.expr, ...] | None:
+    """The pairs with which a copy of all keys is compared: a list, a tuple or a set of them."""
+    if isinstance(outer, ast.Call) and meaning(module, outer.func) in ("set", "frozenset") and outer.args == [view]:
+        return written_pairs(module.parent(outer), outer)
+    is_list = bool(wrappers) and wrappers[-1] in ("list", "tuple", "sorted") and "enumerate" not in wrappers
+    return written_pairs(outer, view) if is_list else None
 
 
 def wraps(module: Module, call: ast.Call, view: ast.expr) -> str:
@@ -237,6 +262,8 @@ def is_only_tested(module: Module, node: ast.expr) -> bool:
 def escape_reason(module: Module, node: ast.expr, outer: ast.AST | None, is_copied: bool) -> str:
     if is_copied:
         return "its keys are copied"
+    while isinstance(outer, (ast.IfExp, ast.BoolOp)):
+        outer = module.parent(outer)
     if isinstance(outer, (ast.Call, ast.keyword)):
         return "it is passed on whole"
     if isinstance(outer, (ast.Return, ast.Yield, ast.YieldFrom)):

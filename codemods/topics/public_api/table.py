@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from codemods.syntax.torch_version import Version, read_version
-
 Called = Literal["either", "call", "decorate", "wrap"]
 
 
@@ -28,7 +26,7 @@ class Row:
 
     old: tuple[str, ...]
     new: str
-    since: Version
+    since: str
     why: str
     called: Called = "either"
     leads: str = ""
@@ -63,5 +61,5 @@ def read_row(entry: dict[str, Any]) -> Row:
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
     given = entry.get("defaults", {}).items()
     defaults = {name: Default(one["value"], re.compile(one["matters"].encode())) for name, one in given}
-    values |= {"since": read_version(entry["since"]), "defaults": defaults}
+    values |= {"defaults": defaults}
     return Row(**values)

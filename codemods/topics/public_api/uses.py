@@ -73,14 +73,21 @@ def check_use(use: Use) -> None:
 
 def check_place(module: Module, node: ast.AST) -> None:
     """Raise where code chooses between versions of torch."""
+    if reason := choice_of_version(module, node):
+        raise Unsure(reason)
+
+
+def choice_of_version(module: Module, node: ast.AST) -> str:
+    """How code around a node chooses between versions of torch, or nothing."""
     child = node
     for outer in module.ancestors(node):
         if isinstance(outer, ast.Try) and child not in outer.finalbody and is_prepared(outer):
-            raise Unsure(f"{where(module, outer)}: stands in a `try` that is prepared for other versions of torch")
+            return f"{where(module, outer)}: stands in a `try` that is prepared for other versions of torch"
         test = outer.test if isinstance(outer, (ast.If, ast.IfExp)) else None
         if test and child is not test and ASKS_FOR_VERSION.search(ast.unparse(test)):
-            raise Unsure(f"{where(module, test)}: stands behind a question about the version of torch")
+            return f"{where(module, test)}: stands behind a question about the version of torch"
         child = outer
+    return ""
 
 
 def is_prepared(attempt: ast.Try) -> bool:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 
 from codemods.module import Module
-from codemods.syntax.effects.harmless import LOG_METHODS, OUTPUT_MODULES, OUTPUTS, PURE_BUILTINS
+from codemods.syntax.effects.harmless import LOG_METHODS, OUTPUT_MODULES, OUTPUTS, PURE_BUILTINS, PURE_MODULES
 from codemods.syntax.flow import is_in_place, last_name
 
 TRANSFERS = {"to", "cuda", "copy_", "_to_copy"}
-ISSUES = {"backward", "step", "zero_grad", "mean", "matmul", "relu", "softmax", "stack", "normal_"}
+ISSUES = {"backward", "step", "zero_grad", "mean", "matmul", "relu", "softmax", "stack", "normal_", "repeat"}
 ARITHMETIC = {"sum", "abs", "pow", "max", "min", "round", "divmod"}
 QUIET_METHODS = {
     *("append", "extend", "items", "keys", "values", "get", "pop", "setdefault", "update", "add", "clear", "popleft"),
     *("format", "join", "startswith", "endswith", "strip", "split", "lower", "upper", "replace", "appendleft"),
+    *("maketrans", "translate", "rstrip", "lstrip", "splitlines", "encode", "decode", "discard", "isdigit", "title"),
     *("record", "record_event", "record_stream", "wait_event", "wait_stream", "synchronize", "query", "elapsed_time"),
     *("size", "dim", "numel", "item", "tolist", "set_epoch", "set_postfix", "set_description", "is_cuda"),
 }
@@ -29,7 +30,9 @@ QUIET_NAMES = {
     *("torch.cuda.current_device", "torch.accelerator.synchronize", "torch.accelerator.current_stream", "torch.Event"),
     *("torch.Stream", "torch.cuda.empty_cache", "torch.cuda.memory_allocated", "torch.set_grad_enabled"),
 }
-QUIET_MODULES = OUTPUT_MODULES | {"math", "contextlib", "itertools", "functools", "collections", "json", "pathlib"}
+WORKING_MODULES = {"torch", "numpy", "einops", "operator", "copy", "statistics", "heapq", "bisect"}
+"""Their functions compute with what they are given, or copy it: that may be tensors."""
+QUIET_MODULES = OUTPUT_MODULES | (PURE_MODULES - WORKING_MODULES)
 
 
 def issues_by_name(module: Module, call: ast.Call) -> bool | None:

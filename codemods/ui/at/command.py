@@ -15,11 +15,12 @@ import click
 
 from codemods.codemod import Codemod
 from codemods.model import Change, Finding, FullgraphError, SourceError, Span
+from codemods.plain_file import read_plain
 from codemods.project import Project
 from codemods.registry import offered
 from codemods.rewrite.find import FileResult
 from codemods.rewrite.shelf import DiskShelf
-from codemods.rewrite.walk import MARKERS, SUFFIXES, Tree, find_root, refuse, walk, without_links
+from codemods.rewrite.walk import FOLDER, MARKERS, SUFFIXES, Tree, find_root, refuse, walk, without_links
 from codemods.ui.at.place import FORM, Lines, Place, is_there
 from codemods.ui.at.remembered import Remembered
 from codemods.ui.config import Config, choose_codemods, read_config
@@ -80,8 +81,8 @@ def answer(place: Place, buffer: bytes | None, wanted: str = "", *, use_cache: b
     """
     desk = open_desk(place.file, buffer, use_cache=use_cache and not wanted)
     writes = bool(wanted) and buffer is None
-    if writes:
-        settle(desk.project.root)
+    if writes or os.path.lexists(desk.project.root / FOLDER):
+        settle(desk.project.root, writes)
     asked = asked_span(desk, place)
     result = desk.look(asked if place.line else None)
     found = Answer(place, desk.project, desk.path, [f for f in result.findings if is_there(f, asked)], result.error)
@@ -110,7 +111,7 @@ def open_desk(file: Path, buffer: bytes | None, *, use_cache: bool = False) -> D
 def read(file: Path) -> bytes | None:
     """The bytes that an answer is remembered by. Of what cannot be read, looking at it says why."""
     try:
-        return file.read_bytes()
+        return read_plain(file)
     except OSError:
         return None
 
@@ -170,12 +171,17 @@ def plan_one(desk: Desk, found: Answer, wanted: str) -> Answer:
     return replace(found, change=change)
 
 
-def settle(root: Path) -> None:
-    """Finish or roll back a run that was interrupted, before anything is read."""
+def settle(root: Path, writes: bool) -> None:
+    """Before anything is read: who writes finishes a run that was interrupted, who reads says that there is one."""
     from codemods.rewrite.journal import Journal
 
-    if recovery := Journal(root).recover():
-        click.echo(f"fullgraph: run {recovery.run} had been interrupted: {recovery.outcome}", err=True)
+    if not writes:
+        said = Journal(root).warning()
+    else:
+        recovery = Journal(root).recover()
+        said = f"run {recovery.run} had been interrupted: {recovery.outcome}" if recovery else ""
+    if said:
+        click.echo(f"fullgraph: {said}", err=True)
 
 
 def write(planned: Answer) -> Answer:

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from codemods.rewrite.walk import find_root
+from codemods.source_roots import import_folders
 from codemods.ui.proof import undecided
 from codemods.ui.stage_line import StageLine
 from codemods.ui.terminal import use_color
@@ -44,9 +45,10 @@ def audit_all(request: AuditRequest) -> list[Audit]:
     root = find_root(request.path)
     line = StageLine(request.quiet)
     try:
+        scenarios = [read_scenario(text, root, import_folders(root)) for text in request.scenarios]
         return [
-            audit(read_scenario(text, root), root, request.settings, everything=request.everything, progress=line)
-            for text in request.scenarios
+            audit(scenario, root, request.settings, everything=request.everything, progress=line)
+            for scenario in scenarios
         ]
     finally:
         line.finish()

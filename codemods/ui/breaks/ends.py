@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from codemods.ui.breaks.seen import Seen, Way
 if TYPE_CHECKING:
     from codemods.ui.report.model import Line, Report
 
-REPAIRED, REPAIRABLE, SETTING, DECLINED = "repaired", "repairable", "torch setting", "declined"
+REPAIRED, REPAIRABLE, SETTING, DECLINED, ECHO = "repaired", "repairable", "torch setting", "declined", "echo"
 SETTER = "compile_setting"
 """The codemod whose findings stand where something is compiled, and name the lines that they are about."""
 
@@ -60,7 +60,29 @@ class End:
 def ends_of(report: Report, ground: Ground, repairing: Collection[str]) -> list[End]:
     """Every break once for each line that was looked at because of it."""
     lines = [line for line in report.lines if line.finding.codemod in repairing]
-    return [end for seen in ground.seen for end in dict.fromkeys(ends_of_break(seen, ground, lines))]
+    ends = [end for seen in ground.seen for end in dict.fromkeys(ends_of_break(seen, ground, lines))]
+    return [as_echo(end, ends) for end in ends]
+
+
+def as_echo(end: End, ends: Sequence[End]) -> End:
+    """Of a break that another one causes, that it ends with it; else the end as it is."""
+    if end.outcome == REPAIRED or not remedy_of(end.seen.id, end.seen.reason).is_echo:
+        return end
+    causes = [one for one in ends if causes_echo(one.seen, end.seen)]
+    if not causes:
+        return end
+    left = [one for one in causes if one.outcome != REPAIRED]
+    cause = (left or causes)[0]
+    reason = f"of the break in {cause.seen.place.file}:{cause.seen.place.line}"
+    return End(end.seen, ECHO if left else REPAIRED, cause.codemod, reason if left else "", cause.spot)
+
+
+def causes_echo(one: Seen, echo: Seen) -> bool:
+    """Whether a break stands in the function of an echo, or on a way from its line."""
+    if remedy_of(one.id, one.reason).is_echo:
+        return False
+    is_inside = (one.place.file, one.function) == (echo.place.file, echo.function)
+    return is_inside or any(echo.place in way for way in one.ways)
 
 
 def ends_of_break(seen: Seen, ground: Ground, lines: Sequence[Line]) -> Iterator[End]:
@@ -85,10 +107,20 @@ def judge(
     reason = why_left(first[0]) if first else why_untouched(seen, way, ground)
     codemod = first[0].finding.codemod if first else ""
     for line in setters:
-        done = line.outcome == "fixed"
-        return End(seen, SETTING, SETTER, "" if done else why_left(line), remedy=remedy)
-    is_set = remedy.setting and seen.place.file not in ground.reasons
-    return End(seen, SETTING if is_set else DECLINED, codemod, reason, spot, remedy)
+        if line.outcome == "fixed":
+            return End(seen, REPAIRED, SETTER, remedy=remedy)
+        if line.finding.is_fixable:
+            return End(seen, SETTING, SETTER, why_left(line), remedy=remedy)
+    if remedy.setting and seen.place.file not in ground.reasons and not is_refused(remedy, [*here, *setters]):
+        return End(seen, SETTING, codemod, reason, spot, remedy)
+    return End(seen, DECLINED, codemod, reason, spot, replace(remedy, setting=""))
+
+
+def is_refused(remedy: Remedy, lines: Sequence[Line]) -> bool:
+    """Whether a codemod has looked at the line, and does not say that the setting helps there."""
+    name = remedy.setting.partition(" ")[0].partition("(")[0]
+    left = [line.finding.left_alone for line in lines if line.finding.left_alone]
+    return bool(left) and not any(name in reason for reason in left)
 
 
 def is_at(line: Line, spot: Spot) -> bool:
@@ -120,7 +152,9 @@ def ends_text(ends: Sequence[End], is_dry: bool) -> Iterator[str]:
     """A line with all numbers, then a line for each break."""
     counts = Counter(end.outcome for end in ends)
     where = {REPAIRED: f"{REPAIRED} in the patch"} if is_dry else {}
-    told = [f"{counts[one]} {where.get(one, one)}" for one in (REPAIRED, REPAIRABLE, SETTING, DECLINED) if counts[one]]
+    told = [
+        f"{counts[one]} {where.get(one, one)}" for one in (REPAIRED, REPAIRABLE, SETTING, DECLINED, ECHO) if counts[one]
+    ]
     yield f"observed breaks: {', '.join(told)}"
     for end in ends:
         yield from end_text(end)
@@ -143,6 +177,8 @@ def what_became(end: End) -> str:
     at = f" at {end.spot.path}:{end.spot.line}" if is_elsewhere and end.spot else ""
     if end.outcome in (REPAIRED, REPAIRABLE):
         return f"{end.outcome} by {end.codemod}{at}{f' (unsafe: {end.reason})' if end.reason else ''}"
+    if end.outcome == ECHO:
+        return f"{ECHO} {end.reason}"
     setting = f": {end.remedy.setting}" if end.outcome == SETTING and end.remedy.setting else ""
     reason = f"; {end.reason}" if setting and end.reason else f": {end.reason}" if end.reason else ""
     return f"{end.outcome}{setting}{reason}{f' ({end.codemod}{at})' if end.codemod else ''}"

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from codemods.model import Finding, FullgraphError
-from codemods.rewrite.atomic import replace_file
+from codemods.plain_file import read_plain_text
+from codemods.rewrite.atomic import replace_at
 from codemods.rewrite.lock import told_in_one_line
+from codemods.ui.named_output import check_output
 
 VERSION = 1
 
@@ -89,7 +91,7 @@ class Baseline:
 
 def read_baseline(file: Path) -> Baseline:
     try:
-        held = json.loads(file.read_text("utf-8-sig"))
+        held = json.loads(read_plain_text(file, "utf-8-sig"))
     except FileNotFoundError as error:
         raise FullgraphError(f"{file}: there is no such baseline; --update-baseline writes it") from error
     except OSError as error:
@@ -136,8 +138,9 @@ def write_baseline(file: Path, entries: Counter[Entry]) -> None:
     findings = f"[\n    {f',{chr(10)}    '.join(lines)}\n  ]" if lines else "[]"
     text = f'{{\n  "version": {VERSION},\n  "findings": {findings}\n}}\n'
     with told_in_one_line("the baseline is as it was"):
+        check_output(file)
         file.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(Path(os.path.realpath(file)), text.encode())
+        replace_at(Path(os.path.realpath(file)), text.encode())
 
 
 def dump_entry(entry: Entry, number: int) -> dict[str, Any]:

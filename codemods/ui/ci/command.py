@@ -46,7 +46,7 @@ def ci(request: CiRequest) -> int:
 def work(request: CiRequest, report: CiReport) -> None:
     narrowing = Narrowing.for_request(request, report)
     looked: Looked = []
-    for job in jobs_for(request.looking, report):
+    for job in jobs_for(request.looking, report, writes=request.writes):
         report.roots.append(job.tree.root)
         report.kinds |= {codemod.name: type(codemod) for codemod in job.codemods}
         with told(report):

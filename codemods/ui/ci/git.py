@@ -19,7 +19,16 @@ QUIET = {
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_EDITOR": "true",
 }
-READING = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager", "--no-optional-locks")
+READING = (
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.quotePath=false",
+    "--no-pager",
+    "--no-optional-locks",
+)
 LOCAL = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE")
 """What git tells its hooks about their own repository: this one is found by its folder."""
 

@@ -16,6 +16,7 @@ from codemods.model import FullgraphError
 from codemods.rewrite.walk import SUFFIXES
 from codemods.ui.ci.model import CiReport
 from codemods.ui.commands import told
+from codemods.ui.named_output import check_output, write_output
 
 FORMS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown", "patch")
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -61,6 +62,7 @@ def prepare(outputs: Sequence[Output], baseline: Path | None = None) -> None:
         if baseline and os.path.realpath(file) == os.path.realpath(baseline):
             raise FullgraphError(f"--output {file}: this is the baseline, and a report would take its place")
         try:
+            check_output(file)
             file.parent.mkdir(parents=True, exist_ok=True)
             if not file.is_fifo():  # whose reader would take it for the end
                 file.open("ab").close()
@@ -100,7 +102,7 @@ def tell_apart(report: CiReport, quiet: bool) -> None:
 
 def write(file: Path, data: bytes) -> None:
     try:
-        file.write_bytes(data)
+        write_output(file, data)
     except OSError as error:
         raise FullgraphError(f"--output {file}: cannot be written: {error.strerror}") from error
 

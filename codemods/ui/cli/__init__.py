@@ -11,7 +11,7 @@ import click
 from codemods.ui.cli.ci import ci
 from codemods.ui.cli.editor import at, lsp
 from codemods.ui.cli.finding import check, explain, fix, list_command
-from codemods.ui.cli.history import log, undo
+from codemods.ui.cli.history import log, recover, undo
 from codemods.ui.cli.options import EPILOG
 from codemods.ui.cli.proving import audit, capture, harness, observe, prove, scenario
 from codemods.ui.cli.tickets import ticket
@@ -73,5 +73,6 @@ for command in (
     explain,
     log,
     undo,
+    recover,
 ):
     main.add_command(command)

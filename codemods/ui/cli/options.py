@@ -94,6 +94,12 @@ color_option = click.option(
 )
 
 
+torch_option = click.option(
+    "--torch",
+    default="",
+    metavar="VERSION",
+    help="Write for this torch, whatever the project's environment, lock files and requirements say.",
+)
 executor_option = click.option(
     "--executor",
     default="local",
@@ -159,6 +165,7 @@ def looking_options(command: F) -> F:
             help="A codemod's option; `fullgraph explain NAME` lists them.",
             shell_complete=complete_options,
         ),
+        torch_option,
         click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out, as .gitignore reads it."),
         codemod_option("Run the codemods of this file: fullgraph's, LibCST's or Bowler's."),
         click.option("--jobs", type=click.IntRange(0), default=0, help="Processes to use; 0 is one for every core."),

@@ -16,6 +16,7 @@ from codemods.ui.cli.options import (
     proof_options,
     proof_request,
     report_option,
+    torch_option,
     write_tests_option,
 )
 
@@ -36,13 +37,14 @@ def ticket() -> None:
 @click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
 @click.option("--settled", is_flag=True, help="Name the codemod for resolved and rejected tickets too.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@torch_option
 @color_option
-def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, color: str) -> None:
+def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, torch: str, color: str) -> None:
     """What is understood of the tickets in FILE, a file or a folder: the place, the codemod, how sure."""
     from codemods.ui.terminal import use_color
     from codemods.ui.tickets.show import show
 
-    sys.exit(show(files, path, form, use_color(color), even_settled=settled))
+    sys.exit(show(files, path, form, use_color(color), torch, even_settled=settled))
 
 
 @ticket.command("fix", cls=Fix, epilog=TICKET_EPILOG)
@@ -55,6 +57,7 @@ def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, 
 @click.option("--settled", is_flag=True, help="Work on resolved and rejected tickets too.")
 @click.option("--close-neutral", is_flag=True, help="With --prove: close a ticket that does not reproduce.")
 @write_tests_option
+@torch_option
 @click.option(
     "--prove", "scenarios", multiple=True, metavar="SCENARIO", help="Write only what this proves (repeatable)."
 )

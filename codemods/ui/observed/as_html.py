@@ -10,6 +10,7 @@ from typing import Any
 
 from codemods.ui.observed.as_text import HEADS, command_text, compiled_text, headline, place_of, recompiles_of, seconds
 from codemods.ui.verdict.page.markup import Child, Html, element, escape, markup
+from validate.model import count_breaks
 
 PAGE = Path(__file__).parent / "page"
 STYLE = Path(__file__).parent.parent / "verdict" / "page" / "page.css"
@@ -60,7 +61,7 @@ def totals(report: One) -> Html:
         ("compiled entries", str(len(entries)), False),
         ("calls", str(sum(one["calls"] for one in entries)), False),
         ("graphs", str(sum(one["graphs"] for one in entries)), False),
-        ("places that break", *counted(sum(len(one["breaks"]) for one in entries))),
+        ("breaks", *counted(sum(count_breaks(one["breaks"]) for one in entries))),
         ("recompiles", *counted(sum(map(recompiles_of, entries)))),
         ("host reads", str(sum(one["count"] for one in report["reads"])), False),
         ("compiling", seconds(sum(one["compile_seconds"] for one in entries)), False),
@@ -90,7 +91,7 @@ def overview_row(entry: One, number: int) -> Html:
     link = element("a", element("code", entry["name"]), href=f"#e{number}")
     inputs = f"{len(entry['inputs'])}{'+' if entry['other_inputs'] else ''}"
     cells = [(str(entry["calls"]), False), (inputs, False), (str(entry["graphs"]), False)]
-    cells += [counted(len(entry["breaks"])), counted(recompiles_of(entry))]
+    cells += [counted(count_breaks(entry["breaks"])), counted(recompiles_of(entry))]
     cells += [(seconds(entry["compile_seconds"]), False), counted(entry["reentries"])]
     shown = (element("td", text, class_="worse" if is_bad else None) for text, is_bad in cells)
     return element("tr", element("th", link, scope="row"), shown)
@@ -103,7 +104,7 @@ def entry_section(entry: One, number: int) -> Html:
         element("p", element("code", place_of(entry)), compiled_text(entry), class_="quiet"),
         phases(entry),
         reentry_line(entry),
-        folded("Breaks", [break_item(one) for one in entry["breaks"]]),
+        folded("Breaks", [break_item(one) for one in entry["breaks"]], number=count_breaks(entry["breaks"])),
         folded("Recompiles, by the guard that failed", [recompile_item(one) for one in entry["recompiles"]]),
         inputs_table(entry),
         id=f"e{number}",
@@ -127,18 +128,20 @@ def reentry_line(entry: One) -> Html | None:
     return element("p", f"{times} came before the backward of the call before had run.{never}", class_="again")
 
 
-def folded(title: str, items: Sequence[Child], kind: str = "places") -> Html | None:
-    """A list below its title; a long one is folded, an empty one left out."""
+def folded(title: str, items: Sequence[Child], kind: str = "places", number: int | None = None) -> Html | None:
+    """A list below its title; a long one is folded, an empty one left out. An item may stand for several."""
     if not items:
         return None
-    head = [element("span", title, class_="list-title"), " ", element("span", str(len(items)), class_="quiet")]
+    counted = str(len(items) if number is None else number)
+    head = [element("span", title, class_="list-title"), " ", element("span", counted, class_="quiet")]
     shown = element("ul", (element("li", item) for item in items), class_=kind)
     return element("details", element("summary", head), shown, class_="list", open=len(items) <= FOLDED)
 
 
 def break_item(one: One) -> Html:
     kind = {"break": "", "skipped": "not compiled at all"}.get(one["kind"], one["kind"])
-    labels = [one["id"], kind, f"{one['count']} times" if one["count"] > 1 else ""]
+    several = f"in {one['frames']} functions" if one.get("frames", 1) > 1 else ""
+    labels = [one["id"], kind, several, f"{one['count']} times" if one["count"] > 1 else ""]
     return markup(
         element("code", place_of(one)),
         f" in {one['function']} ",

@@ -11,6 +11,7 @@ from codemods.ui.layout import GAP, Entry, Paragraph, Piece, lay_out
 from codemods.ui.listing import BLANK, MOST, clipped, tell_list, times
 from codemods.ui.report.as_text import count
 from codemods.ui.terminal import READABLE
+from validate.model import count_breaks
 
 HEADS = ("entry", "calls", "inputs", "graphs", "breaks", "recompiles", "compiling", "re-entries")
 NARROWEST_NAME = 14
@@ -76,7 +77,7 @@ def table(entries: Sequence[One], width: int) -> Iterator[Piece]:
 
 def row_of(entry: One) -> tuple[str, ...]:
     inputs = f"{len(entry['inputs'])}{'+' if entry['other_inputs'] else ''}"
-    numbers = (entry["calls"], inputs, entry["graphs"], len(entry["breaks"]), recompiles_of(entry))
+    numbers = (entry["calls"], inputs, entry["graphs"], count_breaks(entry["breaks"]), recompiles_of(entry))
     return (entry["name"], *map(str, numbers), seconds(entry["compile_seconds"]), str(entry["reentries"]))
 
 
@@ -141,7 +142,8 @@ def tell_inner(title: str, texts: Sequence[str], others: int = 0) -> Iterator[Pi
 
 def break_text(one: One) -> str:
     kind = {"break": "", "skipped": "not compiled at all"}.get(one["kind"], one["kind"])
-    named = ", ".join(filter(None, [one["id"], kind]))
+    several = f"in {one['frames']} functions" if one.get("frames", 1) > 1 else ""
+    named = ", ".join(filter(None, [one["id"], kind, several]))
     return f"{place_of(one)} in {one['function']}{f' ({named})' if named else ''}{times(one['count'])}: {one['reason']}"
 
 

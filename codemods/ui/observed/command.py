@@ -13,6 +13,8 @@ import click
 from codemods.model import FullgraphError
 from codemods.rewrite.lock import make_folder
 from codemods.rewrite.walk import find_root
+from codemods.source_roots import import_folders
+from codemods.ui.named_output import write_output
 from codemods.ui.observed.as_text import observed_text
 from codemods.ui.terminal import use_color
 from validate.launch import python_of
@@ -34,7 +36,8 @@ def observe(
     root = find_root(Path.cwd())
     check_folders(out, page)
     if out is None:
-        make_folder(root / DEFAULT.parent)
+        with make_folder(root / DEFAULT.parent) as folder:
+            folder.plain(DEFAULT.name)
     try:
         file = (out or root / DEFAULT).absolute()
         observed = (
@@ -54,7 +57,8 @@ def compile_cases(scenario: str, root: Path, python: str, file: Path) -> Observe
     from validate.observe_scenario import observe_scenario
     from validate.scenario import read_scenario
 
-    return observe_scenario(read_scenario(scenario, root), root, Settings(python=python), file)
+    read = read_scenario(scenario, root, import_folders(root))
+    return observe_scenario(read, root, Settings(python=python), file)
 
 
 def words_of(command: Sequence[str], python: str, root: Path) -> list[str]:
@@ -87,7 +91,7 @@ def show(observed: Observed, page: Path | None, color: str) -> None:
         from codemods.ui.observed.as_html import observed_html
 
         try:
-            page.write_text(observed_html(observed.report), encoding="utf-8")
+            write_output(page, observed_html(observed.report).encode())
         except OSError as error:
             click.echo(f"fullgraph: {page}: {error.strerror}; the page was not written", err=True)
         else:

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from codemods.model import Finding, FullgraphError
+from codemods.plain_file import read_plain
+from codemods.ui.listing import times
 from codemods.ui.observed.as_text import place_of
 from codemods.ui.observed.files import Span, Texts, function_at
 from codemods.ui.report.as_text import count
 from codemods.ui.report.model import FOUND, Line, Report
 from codemods.ui.terminal import paint
+from validate.model import count_breaks
 
 READ_S, BREAK_S, RECOMPILE_S = 20e-6, 60e-6, 0.5
 """What a host read, a call that passes a break, and a recompile cost about: for the order only, never shown."""
@@ -50,7 +53,7 @@ class Observation:
 
     @property
     def text(self) -> str:
-        """`300 host reads here; 2 breaks here (GB0059)`"""
+        """`300 host reads here; 1 break here (GB0059), 2 times`"""
         parts = list(self.parts()) or [SAID.get(self.status, self.status)]
         return "; ".join(parts) + (" (the file has changed since)" if self.is_stale else "")
 
@@ -59,8 +62,10 @@ class Observation:
             yield f"{count(self.reads, 'host read')} here"
         if self.breaks:
             ids = ", ".join(sorted({one["id"] for one in self.breaks if one["id"]}))
-            number = sum(one["count"] for one in self.breaks)
-            yield f"{count(number, 'break')} here{f' ({ids})' if ids else ''}"
+            often = sum(one["count"] for one in self.breaks)
+            number = count_breaks(self.breaks)
+            repeated = times(often) if often > number else ""
+            yield f"{count(number, 'break')} here{f' ({ids})' if ids else ''}{repeated}"
         if self.recompiles:
             number = sum(one["count"] for one in self.recompiles)
             yield f"compiled again {count(number, 'time')}, first because {self.recompiles[0]['guard']}"
@@ -70,7 +75,7 @@ class Observation:
         return {
             "status": self.status,
             "host_reads": self.reads,
-            "breaks": sum(one["count"] for one in self.breaks),
+            "breaks": count_breaks(self.breaks),
             "break_ids": sorted({one["id"] for one in self.breaks if one["id"]}),
             "recompiles": sum(one["count"] for one in self.recompiles),
             "entries": [
@@ -102,7 +107,9 @@ def read_observed(file: Path) -> dict[str, Any]:
     from validate.observe import read_report
 
     try:
-        return read_report(file)
+        return read_report(file, read_plain(file))
+    except OSError as error:
+        raise FullgraphError(f"{file}: {error.strerror}; `fullgraph observe -- COMMAND` writes a report") from error
     except ValidateError as error:
         raise FullgraphError(str(error)) from error
 
@@ -230,7 +237,7 @@ def unexplained(lines: Sequence[Line], observed: Mapping[str, Any], names: Names
         for one in entry["breaks"]:
             if (one["file"], one["line"]) not in known:
                 named = f" ({one['id']})" if one["id"] else ""
-                text = f"{count(one['count'], 'break')}{named}: {one['reason'].partition(': ')[0]}"
+                text = f"{count(count_breaks([one]), 'break')}{named}: {one['reason'].partition(': ')[0]}"
                 yield Place(one["file"], one["line"], text, cost_of(0, [(one, entry)], []), is_break=True)
         for one in entry["recompiles"]:
             if id(one) not in explained:

@@ -24,6 +24,8 @@ def as_json(report: Report) -> dict[str, Any]:
         "complete": report.is_complete,
         "files": report.files,
         "suppressed": report.suppressed,
+        "tests_left_out": report.tests,
+        "unfollowed": list(report.unfollowed),
         "findings": [line_as_json(line) for line in report.lines],
         "errors": [{"place": place, "reason": reason} for place, reason in report.errors],
         "warnings": [{"place": place, "reason": reason} for place, reason in report.warnings],

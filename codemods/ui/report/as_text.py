@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ from codemods.ui.plain import plain
 from codemods.ui.report.model import DECLINED, FIXED, FOUND, NOT_ASKED, Line, Report
 from codemods.ui.terminal import paint, paint_patch
 
+MOST_PLACES = 3
 NOT_TEXT = "".join(map(chr, range(0xDC80, 0xDD00)))
 """Bytes of a name that is no text, as Python holds them; they are shown as they are."""
 
@@ -26,8 +28,8 @@ def render(report: Report, *, quiet: bool, color: bool) -> None:
     if report.is_dry:
         write_patch(report.patch, color)
     else:
-        for line in worth_telling(report):
-            click.echo("\n".join(line_text(line, quiet, color)))
+        for line, *others in one_fact_once(worth_telling(report), quiet):
+            click.echo("\n".join(line_text(line, quiet, color, others)))
     if report.ends:
         from codemods.ui.breaks.ends import ends_text
 
@@ -61,13 +63,33 @@ def write_patch(patch: bytes, color: bool) -> None:
         click.echo(patch, nl=False)
 
 
-def line_text(line: Line, quiet: bool, color: bool) -> Iterator[str]:
+def one_fact_once(lines: Iterable[Line], quiet: bool = False) -> list[list[Line]]:
+    """The lines; findings that say the same of other code and are left alone for one reason stand behind the first."""
+    groups: dict[tuple[object, ...], list[Line]] = {}
+    for number, line in enumerate(lines):
+        is_alone = quiet or line.observed is not None or not line.finding.left_alone or line.finding.notes
+        key = (number,) if is_alone else (line.root, line.outcome, line.finding.codemod, *fact_of(line))
+        groups.setdefault(key, []).append(line)
+    return list(groups.values())
+
+
+def fact_of(line: Line) -> tuple[str, str]:
+    """What is said without code and places, and the reason without those of the finding itself."""
+    finding = line.finding
+    said = re.sub(r"`[^`]*`|\S+:\d+|\d+", "", finding.message)
+    text = re.sub(rf"{re.escape(finding.path)}:(?: line )?{finding.line}(?!\d)", "", line.reason)
+    return said, re.sub("`[^`]*`", lambda code: "" if code[0] in finding.message else code[0], text)
+
+
+def line_text(line: Line, quiet: bool, color: bool, others: Sequence[Line] = ()) -> Iterator[str]:
     finding = line.finding
     verb = "" if line.outcome == FOUND else f"{line.outcome}: "
     yield (
         f"{paint(on_one_line(line.place), color, bold=True)}: {verb}{paint(finding.codemod, color, fg='cyan')}: "
         f"{on_one_line(finding.message)} ({finding.symbol})"
     )
+    if others:
+        yield f"    also at {', '.join(on_one_line(other.place) for other in others)}"
     if line.observed:
         yield f"    observed: {line.observed.text}"
     if quiet or line.outcome == FIXED:
@@ -88,14 +110,25 @@ def closing(report: Report) -> Iterator[str]:
     for place, reason in report.warnings:
         yield f"{on_one_line(place)}: warning: {reason}"
     if report.is_dry:
-        for line in report.lines:
-            if line.outcome != FIXED:
-                yield from line_text(line, False, False)
+        for line, *others in one_fact_once(line for line in report.lines if line.outcome != FIXED):
+            yield from line_text(line, False, False, others)
     if report.files or not report.errors:
         yield summary(report)
+    if report.unfollowed:
+        yield unfollowed_text(report.unfollowed)
     if report.is_dry and report.patch and report.patch_base != Path.cwd():
         yield f"The patch counts from {report.patch_base}."
     yield from written_runs(report)
+
+
+def unfollowed_text(lines: Sequence[str]) -> str:
+    """What nobody has looked at, and who can: silence about it must not be read as clean."""
+    more = f" and {len(lines) - MOST_PLACES} more" if len(lines) > MOST_PLACES else ""
+    return (
+        f"Compiled and not followed (findings may be missing): {on_one_line('; '.join(lines[:MOST_PLACES]))}{more}. "
+        "`fullgraph observe -- COMMAND` shows its breaks and host reads in a run, `fullgraph audit` outputs that "
+        "outlive their step."
+    )
 
 
 def written_runs(report: Report) -> Iterator[str]:
@@ -128,6 +161,8 @@ def summary(report: Report) -> str:
         parts.append(f"{fixed} {'in the patch' if report.is_dry else 'fixed'}")
     reasons = Counter(line.reason for line in report.lines)
     parts += [f"{reasons[reason]} {reason}" for reason in (DECLINED, NOT_ASKED) if reasons[reason]]
+    if report.tests:
+        parts.append(f"{count(report.tests, 'test file')} not looked at")
     if report.suppressed:
         parts.append(f"{report.suppressed} suppressed")
     text = "; ".join(parts) + "."

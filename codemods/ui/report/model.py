@@ -60,6 +60,12 @@ class Report:
     after: dict[Path, bytes | None] = field(default_factory=dict)
     files: int = 0
     suppressed: int = 0
+    unfollowed: list[str] = field(default_factory=list)
+    """What is compiled and could not be followed, each as `place: what`."""
+
+    tests: int = 0
+    """How many files were not looked at because they are tests."""
+
     verdicts: list[Verdict] = field(default_factory=list)
     keep_neutral: bool = False
     is_complete: bool = True
@@ -161,6 +167,7 @@ class Report:
     def _add_files(self, tree: Tree, results: Sequence[FileResult]) -> None:
         self.files += len(results)
         self.suppressed += sum(result.suppressed for result in results)
+        self.unfollowed += [line for result in results for line in result.unfollowed]
         for result in results:
             if not (result.error or result.unused):
                 continue

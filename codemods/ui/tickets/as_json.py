@@ -93,6 +93,7 @@ def route_as_json(routed: Routed) -> dict[str, Any]:
         "why": routed.why,
         "nearest": routed.nearest,
         "notes": list(routed.notes),
+        "commands": list(routed.commands),
         "comparison": routed.comparison,
         "literal": {"edits": [dump_edit(edit) for edit in routed.literal.edits], "why_not": routed.literal.why_not},
         "findings": [dump_finding(finding) for finding in routed.findings],

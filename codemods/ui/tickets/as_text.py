@@ -16,6 +16,8 @@ from codemods.ui.plain import plain
 from codemods.ui.terminal import READABLE, paint
 
 LABEL = 10
+COMMAND = "command"
+"""The label of what is to be typed as it stands: it is never wrapped."""
 SHORT = 160
 """Characters of a fix, an id or a title that are shown."""
 LONGEST = 1_000
@@ -89,10 +91,13 @@ def route_rows(routed: Routed) -> Iterator[tuple[str, str]]:
         symbols = "".join(f" --symbol {symbol}" for symbol in routed.symbols)
         yield "codemod", f"{routed.codemod}{options}{symbols}; it {routed.confidence}"
     else:
-        nearest = f"; nearest, not used: {routed.nearest}" if routed.nearest else ""
+        is_new = routed.nearest and routed.nearest not in routed.why
+        nearest = f"; nearest, not used: {routed.nearest}" if is_new else ""
         yield "codemod", f"none: {routed.why}{nearest}"
     for note in routed.notes:
         yield "", note
+    for command in routed.commands:
+        yield COMMAND, command
     yield "compared", routed.comparison
     yield "literal", literal(routed.literal) if routed.codemod else ""
 
@@ -102,6 +107,9 @@ def row(label: str, text: str, color: bool) -> Iterator[str]:
         return
     indent = " " * (LABEL + 2)
     words = plain(" ".join(cut(text, LONGEST).split()))
+    if label == COMMAND:
+        yield f"  {paint(f'{label:<{LABEL}}', color, fg='cyan')}{words}"
+        return
     first, *rest = textwrap.wrap(
         words, screen(), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
     )

@@ -16,7 +16,8 @@ from codemods.codemod import Codemod
 from codemods.model import Finding, FullgraphError
 from codemods.project import Project
 from codemods.rewrite.diff import patch
-from codemods.rewrite.journal import FOLDER, Journal
+from codemods.rewrite.journal import Journal
+from codemods.rewrite.walk import FOLDER
 from codemods.run import Settler, keep_all, writer_for
 from codemods.tickets.fix import Choose, Fixer
 from codemods.tickets.fixing.choosing import Task
@@ -25,6 +26,7 @@ from codemods.tickets.fixing.turn import Left
 from codemods.tickets.understanding import Understood
 from codemods.ui.commands import UNDECIDED, AcceptAll, Chooser
 from codemods.ui.config import read_config
+from codemods.ui.named_output import write_output
 from codemods.ui.proof import ProofRequest, prover_for
 from codemods.ui.report.as_text import write_patch
 from codemods.ui.report.model import STOPPED
@@ -49,6 +51,7 @@ class FixRequest:
     settled: bool
     write_tests: str | None
     report: Path | None
+    torch: str
     form: str
     quiet: bool
     color: str
@@ -97,9 +100,11 @@ class Outcomes:
 
 def fix(request: FixRequest, proof: ProofRequest | None, today: Callable[[], date] = date.today) -> int:
     """Fix the tickets in files and folders, the worst first; the exit code."""
-    desk = open_desk(request.path)
+    desk = open_desk(request.path, request.torch)
     check_report(request)
-    if recovery := Journal(desk.root).recover():
+    if request.is_dry:
+        desk.notices += filter(None, [Journal(desk.root).warning()])
+    elif recovery := Journal(desk.root).recover():
         desk.tree.look_again(recovery.paths)
         desk.notices.append(f"run {recovery.run} had been interrupted: {recovery.outcome}")
     filed = list(distinct(file_away(file, desk) for file in request.files))
@@ -222,7 +227,7 @@ def write_report(file: Path, outcomes: Outcomes) -> None:
     from codemods.ui.tickets.report import as_markdown
 
     try:
-        file.write_text(as_markdown(outcomes), encoding="utf-8")
+        write_output(file, as_markdown(outcomes).encode())
         outcomes.desk.notices.append(f"the report is in {file}")
     except OSError as error:
         outcomes.desk.errors.append((str(file), f"the report was not written: {error.strerror}"))

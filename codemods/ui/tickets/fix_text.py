@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from codemods.tickets.fixing.model import Handled, Outcome
+from codemods.tickets.route import ALSO
 from codemods.tickets.understanding import Understood
 from codemods.ui.layout import encodable
 from codemods.ui.plain import plain
 from codemods.ui.terminal import paint
-from codemods.ui.tickets.as_text import ranges, row, severity
+from codemods.ui.tickets.as_text import COMMAND, ranges, row, severity
 from validate.judge import combined
 from validate.model import Verdict
 
@@ -19,6 +20,7 @@ DONE: dict[Outcome, tuple[str, str]] = {
     "fixed": ("fixed", "in the patch"),
     "partly": ("fixed in part", "in part in the patch"),
     "closed": ("closed", "would be closed"),
+    "answered": ("answered by a command", "answered by a command"),
     "left": ("left open", "left open"),
     "skipped": ("not worked on", "not worked on"),
 }
@@ -62,6 +64,9 @@ def rows(handled: Handled, is_dry: bool) -> Iterator[tuple[str, str]]:
         yield "proof", proof_of(verdict)
     yield "done", done_text(handled, is_dry)
     yield from (("left", each) for each in handled.left)
+    yield from ((COMMAND, each) for each in understood.routed.commands)
+    for note in understood.routed.notes:
+        yield "", "" if note.startswith(ALSO) else note
     for note in handled.notes:
         yield "", note
     yield "run", f"{handled.run.number}; `fullgraph undo {handled.run.number}` takes it back" if handled.run else ""

@@ -34,7 +34,8 @@ def line(cells: list[str] | tuple[str, ...]) -> str:
 def cells_of(handled: Handled, is_dry: bool) -> list[str]:
     ticket = handled.understood.ticket
     left = f"left: {'; '.join(handled.left)}" if handled.left else ""
-    done = "; ".join(filter(None, [done_text(handled, is_dry), left, *handled.notes]))
+    commands = [f"run: {command}" for command in handled.understood.routed.commands]
+    done = "; ".join(filter(None, [done_text(handled, is_dry), left, *handled.notes, *commands]))
     run = f"{handled.run.number}: `fullgraph undo {handled.run.number}`" if handled.run else ""
     texts = (
         f"{ticket.id} ({ticket.source})",

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import click
 
+from codemods.codemod import check_torch
 from codemods.model import FullgraphError
 from codemods.project import Project
 from codemods.registry import all_codemods
+from codemods.rewrite.journal import Journal
 from codemods.rewrite.walk import Tree, plant_trees
 from codemods.tickets.folder import read_file, read_folder
 from codemods.tickets.model import NoTicketError, Ticket, TicketError
 from codemods.tickets.routes.firing import Catalogue
 from codemods.tickets.understanding import understand
-from codemods.ui.config import read_config
+from codemods.ui.config import read_config, with_torch
 from codemods.ui.plain import plain
 
 
@@ -37,9 +39,10 @@ class Desk:
         return 2 if self.errors else 0
 
 
-def show(files: tuple[Path, ...], path: Path, form: str, color: bool, *, even_settled: bool) -> int:
+def show(files: tuple[Path, ...], path: Path, form: str, color: bool, torch: str, *, even_settled: bool) -> int:
     """Report what is understood of the tickets in files and folders; the exit code."""
-    desk = open_desk(path)
+    desk = open_desk(path, torch)
+    desk.notices += filter(None, [Journal(desk.root).warning()])
     tickets = [ticket for file in files for _, ticket in tickets_in(file, desk)]
     understood = [understand(ticket, desk.catalogue, even_settled=even_settled) for ticket in tickets]
     if form == "json":
@@ -57,13 +60,14 @@ def show(files: tuple[Path, ...], path: Path, form: str, color: bool, *, even_se
     return desk.exit_code
 
 
-def open_desk(path: Path) -> Desk:
-    """The project around a path."""
+def open_desk(path: Path, torch: str = "") -> Desk:
+    """The project around a path, and the codemods, which write for this torch."""
     trees, wrong = plant_trees([path])
     if wrong:
         raise FullgraphError(": ".join(wrong[0]))
     tree = trees[0]
-    settings = read_config(tree.root).options
+    config = read_config(tree.root)
+    settings = with_torch(config.options, all_codemods(), check_torch("--torch", torch) or config.torch)
     return Desk(tree.root, tree, Catalogue(Project(tree.root, tree.entries), all_codemods(), settings))
 
 

@@ -16,7 +16,7 @@ from codemods.ui.verdict.page.markup import Child, Html, element, escape, markup
 from codemods.ui.verdict.page.places import differences_section, outcome_block, places_section
 from codemods.ui.verdict.page.plots import speed_section
 from codemods.ui.verdict.places import count_of
-from codemods.ui.verdict.rows import Row, rows
+from codemods.ui.verdict.rows import WORDS, Row, rows
 from validate.judge import combined
 from validate.model import Ruling, Verdict
 
@@ -153,7 +153,11 @@ def reason_list(verdict: Verdict) -> Html:
     """What decided, and what else was looked at."""
     entries = (
         element(
-            "li", element("b", reason.name), " ", element("span", reason.tendency), class_=f"reason {reason.tendency}"
+            "li",
+            element("b", reason.name),
+            " ",
+            element("span", WORDS.get(reason.tendency, reason.tendency)),
+            class_=f"reason {reason.tendency}",
         )
         for reason in verdict.reasons
     )

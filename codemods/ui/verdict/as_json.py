@@ -24,6 +24,7 @@ from codemods.ui.verdict.rows import (
 from validate.judge import combined, exit_code
 from validate.model import (
     Break,
+    ChangedPlace,
     Difference,
     Graph,
     Measurement,
@@ -87,6 +88,7 @@ def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
         "before": measurement_as_json(verdict.before),
         "after": measurement_as_json(verdict.after),
         "notices": list(verdict.notices),
+        "changed": [{**asdict(place), "is_seen": place.is_seen} for place in verdict.changed],
         "diff": verdict.diff,
     }
     cleaned: dict[str, Any] = clean(held)
@@ -132,6 +134,7 @@ def verdict_from_json(held: Mapping[str, Any]) -> Verdict:
             ratios={name: ratio_from_json(one) for name, one in held["ratios"].items()},
             notices=tuple(held["notices"]),
             environment=held["environment"],
+            changed=tuple(place_from_json(one) for one in held["changed"]),
             diff=held["diff"],
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -140,6 +143,12 @@ def verdict_from_json(held: Mapping[str, Any]) -> Verdict:
 
 def ratio_from_json(held: Mapping[str, Any]) -> Ratio:
     return Ratio(number(held["ratio"]), number(held["low"]), number(held["high"]), held["blocks"])
+
+
+def place_from_json(held: Mapping[str, Any]) -> ChangedPlace:
+    fields: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in held.items()}
+    fields.pop("is_seen")
+    return ChangedPlace(**fields)
 
 
 def measurement_from_json(held: Mapping[str, Any]) -> Measurement:

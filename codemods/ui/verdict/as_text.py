@@ -10,10 +10,10 @@ from dataclasses import replace
 from codemods.ui.layout import Entry, Paragraph, Piece, lay_out
 from codemods.ui.listing import BLANK, MOST, clipped, tell_list, times
 from codemods.ui.stage_line import StageLine
-from codemods.ui.verdict.places import breaks_by_fate, count_lines, kind_label, labels_of, place_of, repeated
+from codemods.ui.verdict.places import breaks_by_fate, count_lines, kind_labels, labels_of, place_of, repeated
 from codemods.ui.verdict.rows import rows
 from validate.judge import combined
-from validate.model import Break, Difference, Measurement, Ruling, Sync, Verdict
+from validate.model import Break, Difference, Measurement, Ruling, Sync, Verdict, count_breaks
 
 __all__ = ["StageLine", "verdict_text"]
 
@@ -53,6 +53,7 @@ def tell(verdict: Verdict) -> Iterator[Piece]:
     for side in (verdict.before, verdict.after):
         yield from tell_outcome(side)
     yield from tell_differences(verdict.differences)
+    yield from tell_changed(verdict)
     yield from tell_numbers(verdict)
     yield from tell_breaks(verdict)
     yield from tell_recompiles(verdict)
@@ -125,6 +126,15 @@ def tell_differences(differences: Sequence[Difference]) -> Iterator[Piece]:
         yield from tell_list("Other differences", [[Paragraph(text, 2)] for text in also], IN_FULL)
 
 
+def tell_changed(verdict: Verdict) -> Iterator[Piece]:
+    """Every changed place, and what was seen of it."""
+    entries = [
+        [Paragraph(f"{place.name}: {place.sentence}", 2, {} if place.is_seen else {"fg": "magenta"})]
+        for place in verdict.changed
+    ]
+    yield from tell_list("Changed places", entries, IN_FULL)
+
+
 def tell_numbers(verdict: Verdict) -> Iterator[Piece]:
     all_rows = rows(verdict)
     measured = [row for row in all_rows if row.is_measured]
@@ -147,12 +157,16 @@ def tell_numbers(verdict: Verdict) -> Iterator[Piece]:
 def tell_breaks(verdict: Verdict) -> Iterator[Piece]:
     fates = breaks_by_fate(verdict)
     if fates:
-        yield from tell_list("Graph breaks that went", [break_pieces(one)[:2] for one in fates.went], IN_FULL, "green")
-        yield from tell_list("Graph breaks that came", [break_pieces(one) for one in fates.came], IN_FULL, "yellow")
-        yield from tell_list("Graph breaks that stayed", [[stayed_piece(*pair)] for pair in fates.stayed], IN_FULL)
+        went, came = ([break_pieces(one) for one in found] for found in (fates.went, fates.came))
+        stayed = [[stayed_piece(*pair)] for pair in fates.stayed]
+        briefly = [pieces[:2] for pieces in went]
+        yield from tell_list("Graph breaks that went", briefly, IN_FULL, "green", count_breaks(fates.went))
+        yield from tell_list("Graph breaks that came", came, IN_FULL, "yellow", count_breaks(fates.came))
+        yield from tell_list("Graph breaks that stayed", stayed, IN_FULL, number=fates.stayed_count)
     else:
         for side in (verdict.before, verdict.after):
-            yield from tell_list(f"Graph breaks {side.side}", [break_pieces(one) for one in side.breaks or ()], IN_FULL)
+            pieces = [break_pieces(one) for one in side.breaks or ()]
+            yield from tell_list(f"Graph breaks {side.side}", pieces, IN_FULL, number=side.break_count)
     for side in (verdict.before, verdict.after):
         if side.fullgraph_reason and not side.breaks:
             text = f"fullgraph=True does not compile {side.side}: {clipped(side.fullgraph_reason)}"
@@ -172,8 +186,8 @@ def stayed_piece(before: Break, after: Break) -> Paragraph:
 
 
 def labels(one: Break) -> str:
-    """` (GB0124, not compiled at all, 3 times)`, as far as there is something to say."""
-    named = ", ".join(filter(None, [one.id, kind_label(one)]))
+    """` (GB0124, not compiled at all, in 2 functions, 3 times)`, as far as there is something to say."""
+    named = ", ".join(filter(None, [one.id, *kind_labels(one)]))
     return f" ({named}{times(one.count)})" if named else times(one.count)
 
 

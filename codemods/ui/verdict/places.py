@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from codemods.ui.verdict.diff import FileDiff, read_diff
-from validate.model import Break, Graph, Sync, Verdict
+from validate.model import Break, Graph, Sync, Verdict, count_breaks
 
 BETWEEN = {
     "eager": ("eager, before against after", "before", "after"),
@@ -27,6 +27,12 @@ class Fates:
     went: tuple[Break, ...]
     came: tuple[Break, ...]
     stayed: tuple[Stayed, ...]
+
+    @property
+    def stayed_count(self) -> str:
+        """`3`, or `3 > 1` where the same places end fewer graphs."""
+        before, after = (count_breaks(found) for found in (zip(*self.stayed, strict=True) if self.stayed else ((), ())))
+        return str(before) if before == after else f"{before} > {after}"
 
 
 @dataclass(frozen=True)
@@ -55,9 +61,10 @@ def place_of(one: Break | Sync | Graph) -> str:
     return f"{one.file}:{one.line}"
 
 
-def kind_label(one: Break) -> str:
-    """What to say of a break that is more than one."""
-    return {"break": "", "skipped": "not compiled at all"}.get(one.kind, one.kind)
+def kind_labels(one: Break) -> list[str]:
+    """What to say of a break that is more than one; it counts once for every function whose graph it ends."""
+    kind = {"break": "", "skipped": "not compiled at all"}.get(one.kind, one.kind)
+    return [label for label in (kind, f"in {one.frames} functions" if one.frames > 1 else "") if label]
 
 
 def count_of(number: int, noun: str) -> str:

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
 
-from validate.judge import ratio_text
+from validate.judge import compare_speed, guard_tendency, memory_tendency, ratio_text
 from validate.model import Measurement, Ratio, Verdict
 
-ABSENT = "-"
+ABSENT = "not measured"
+WORDS = {"noisy": "too noisy to tell"}
+"""What a tendency is called where its own word would not do: measured, and yet not known."""
+
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
 
@@ -108,7 +111,7 @@ def count_row(verdict: Verdict, name: str, counted: Counting, reason: str = "", 
 
 
 def missing(before: object, after: object) -> str:
-    return "not measured" if before is after is None else "one side only"
+    return ABSENT if before is after is None else f"{ABSENT} {'before' if before is None else 'after'}"
 
 
 def change_in(before: int, after: int) -> str:
@@ -132,40 +135,50 @@ def cases_text(side: Measurement) -> str:
 
 def fullgraph_row(verdict: Verdict) -> Row:
     sides = (verdict.before.fullgraph, verdict.after.fullgraph)
-    follows = {
+    follows: dict[tuple[bool | None, bool | None], str] = {
         (False, True): "compiles now",
         (True, False): "compiles no more",
-        (None, None): "not measured",
         (True, True): "same",
         (False, False): "same",
     }
     tendency = tendency_of(verdict, "fullgraph")
     texts = shown(*sides, write=lambda compiles: "yes" if compiles else "no")
-    return Row("fullgraph=True", *texts, follows=follows.get(sides, "one side only"), tendency=tendency)
+    return Row("fullgraph=True", *texts, follows=follows.get(sides) or missing(*sides), tendency=tendency)
 
 
 def guard_time_row(verdict: Verdict) -> Row:
     before, after = finite(verdict.before.guard_us), finite(verdict.after.guard_us)
     texts = shown(before, after, lambda us: seconds_text(us / 1e6))
-    return Row("guard time", *texts, follows=share_of(before, after), tendency=tendency_of(verdict, "guards"))
+    tendency = tendency_of(verdict, "guards")
+    return Row(
+        "guard time",
+        *texts,
+        follows=share_of(before, after, tendency or guard_tendency(before, after)),
+        tendency=tendency,
+    )
 
 
 def memory_row(verdict: Verdict) -> Row:
     before, after = verdict.before.peak_bytes, verdict.after.peak_bytes
     texts = shown(before, after, bytes_text)
-    return Row("peak memory", *texts, follows=share_of(before, after), tendency=tendency_of(verdict, "memory"))
+    tendency = tendency_of(verdict, "memory")
+    return Row(
+        "peak memory",
+        *texts,
+        follows=share_of(before, after, tendency or memory_tendency(before, after)),
+        tendency=tendency,
+    )
 
 
-def share_of(before: float | None, after: float | None) -> str:
-    """How much more or less, where a difference need not mean anything."""
+def share_of(before: float | None, after: float | None, tendency: str) -> str:
+    """How much more or less, in words where that need not mean anything."""
     if before is None or after is None:
         return missing(before, after)
-    if before == after:
-        return "same"
-    if not before:
-        return ""
-    percent = 100 * (after - before) / before
-    return "same within 1 %" if abs(percent) < 1 else f"{percent:+.0f} %"
+    percent = f"{100 * (after - before) / before:+.0f} %" if before else ""
+    if tendency in ("better", "worse"):
+        return percent
+    shown = f" ({percent})" if percent.strip("+-0 %") else ""
+    return f"{WORDS.get(tendency, 'same')}{shown}"
 
 
 def time_rows(verdict: Verdict) -> Iterator[Row]:
@@ -182,8 +195,8 @@ def time_rows(verdict: Verdict) -> Iterator[Row]:
 
 
 def speed_tendency(verdict: Verdict, name: str, ratio: Ratio) -> str:
-    """The judge's word; where there is none, what the interval says."""
-    return tendency_of(verdict, name) or {1: "better", -1: "worse", 0: "same"}[ratio.sign]
+    """The judge's word, also where the ruling does not rest on it."""
+    return tendency_of(verdict, name) or compare_speed(name, name, ratio).tendency
 
 
 def blocks_of(side: Measurement, name: str) -> list[float]:

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 export const SECTION = "fullgraph";
 
 /** Every key that the server knows; it refuses others. */
-const FOR_SERVER = ["select", "ignore", "exclude", "options", "python", "device", "backend", "mode"];
+const FOR_SERVER = ["select", "ignore", "exclude", "torch", "options", "python", "device", "backend", "mode"];
 
 /** What must change for the server to be started anew. */
 const OF_THE_PROCESS = ["path", "python"];

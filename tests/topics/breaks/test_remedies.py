@@ -59,6 +59,16 @@ def test_every_narrower_entry_for_one_cause_is_met_by_name() -> None:
     assert remedy_of("GB0059", reason.replace("print", "open")).codemods == ()
 
 
+def test_what_torch_names_as_an_example_is_not_what_broke() -> None:
+    reason = (
+        "Attempted to call function marked as skipped: Dynamo does not know how to trace the builtin `{}.` This "
+        "function is either a Python builtin (e.g. _warnings.warn) or a third-party C/C++ Python extension."
+    )
+    assert remedy_of("GB0007", reason.format("time.time")).advice.startswith("Take the time outside")
+    assert remedy_of("GB0007", reason.format("cpp.fast")).advice == remedy_of("GB0007").advice
+    assert remedy_of("GB0007", reason.format("_warnings._filters_mutated")).advice.startswith("Filters of warnings")
+
+
 def test_without_an_id_the_words_of_torch_decide() -> None:
     assert remedy_of("", "Dynamic shape operator: Operator `aten.nonzero.default`") == remedy_of("GB0036")
     assert remedy_of("", "Dynamo cache limit exceeded") == remedy_of("GB0039")
@@ -89,5 +99,5 @@ def test_rows_are_whole_and_their_patterns_are_regular_expressions() -> None:
     for id_, row in read_table().items():
         entries = [row, *row.get("when", ())]
         assert all(entry["advice"].endswith(".") for entry in entries), id_
-        assert set(row) <= {"type", "also", "codemods", "setting", "advice", "when"}, id_
+        assert set(row) <= {"type", "also", "codemods", "setting", "advice", "echo", "when"}, id_
         assert all(re.compile(entry["says"]) for entry in row.get("when", ())), id_

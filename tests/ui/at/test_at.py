@@ -103,6 +103,7 @@ def test_a_number_that_is_not_there_is_an_error(root: Path, wanted: str, said: s
 def test_what_is_left_alone_is_shown_and_not_applied(root: Path) -> None:
     before = FIXTURES / "flatten_tuple_keys" / "left_shown_in_a_notebook" / "before.ipynb"
     (root / "a.ipynb").write_bytes(before.read_bytes())
+    (root / "pyproject.toml").write_text("[tool.fullgraph]\nselect = ['flatten_tuple_keys']\n")
     answer = ask(root, "a.ipynb", code=1)
     assert answer["findings"][0]["left_alone"]
     assert "leaves this alone" in ask(root, "a.ipynb", "--apply", "1", code=2)["error"]

@@ -34,7 +34,7 @@ def provable(folder: Path, codemod: str, monkeypatch: pytest.MonkeyPatch) -> Rep
 def test_what_is_proven_is_committed_with_its_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = provable(tmp_path / "project", "disable_compile", monkeypatch)
     outputs = ("--output", "json", "--report", str(tmp_path / "out.html"))
-    held = run("ci", "module.py", "--commit", *outputs, *PROVE).json
+    held = run("ci", "module.py", "--select", "disable_compile", "--commit", *outputs, *PROVE).json
     VALIDATOR.validate(held)
     assert (held["exit_code"], [proof["ruling"] for proof in held["proofs"]]) == (0, ["proven"])
     assert [commit["codemod"] for commit in held["ci"]["commits"]] == ["disable_compile"]
@@ -99,7 +99,7 @@ def test_a_scenario_that_cannot_be_read_is_undecided_and_still_a_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provable(tmp_path / "project", "disable_compile", monkeypatch)
-    result = run("ci", "module.py", "--output", "json", "--prove", "nowhere.py")
+    result = run("ci", "module.py", "--select", "disable_compile", "--output", "json", "--prove", "nowhere.py")
     assert result.code == 4
     VALIDATOR.validate(result.json)
     assert result.json["ci"]["undecided"]

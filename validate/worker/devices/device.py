@@ -6,12 +6,13 @@ import contextlib
 import importlib
 import platform
 import re
-import time
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any
 
 import torch
 
+from ..process.own import open_file
 from . import memory
 
 MADE_UP = {"fake-cuda": "counts only", "second": "a second device on the CPU"}
@@ -85,11 +86,17 @@ class Device:
 
     kind = "cpu"
     how_syncs = "intercepted on the CPU"
-    cannot_show: tuple[str, ...] = ("what a host read costs (nothing here)", "CUDA graphs")
+    cannot_show: tuple[str, ...] = (
+        "what a host read costs (nothing here)",
+        "CUDA graphs",
+        "streams and pinned memory",
+    )
     is_fake = False
     """Whether it is for counting only, because its values are not those of the device it stands for."""
     is_untimed = False
     """Whether its times mean nothing."""
+    is_accelerator = False
+    """Whether it has streams, events and pinned memory, so that what is asked of them is done."""
 
     def __init__(self, torch_device: torch.device | None = None) -> None:
         self.torch_device = torch_device or torch.device("cpu")
@@ -112,6 +119,7 @@ class Device:
             "cannot_show": list(self.cannot_show),
             "is_fake": self.is_fake,
             "is_untimed": self.is_untimed,
+            "is_accelerator": self.is_accelerator,
         }
 
     def synchronize(self) -> None:
@@ -140,6 +148,7 @@ class Accelerator(Device):
 
     how_syncs = "intercepted"
     cannot_show: tuple[str, ...] = ()
+    is_accelerator = True
 
     def __init__(self, torch_device: torch.device) -> None:
         super().__init__(torch_device)
@@ -197,11 +206,11 @@ class Timer:
         self.seconds = self.stop()
 
     def start(self) -> None:
-        self._started = time.perf_counter()
+        self._started = perf_counter()
 
     def stop(self) -> float:
         self.device.synchronize()
-        return time.perf_counter() - self._started
+        return perf_counter() - self._started
 
 
 class EventTimer(Timer):
@@ -221,7 +230,7 @@ class EventTimer(Timer):
 
 
 def processor() -> str:
-    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as lines:
+    with contextlib.suppress(OSError), open_file("/proc/cpuinfo", encoding="utf-8") as lines:
         for line in lines:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
@@ -237,7 +246,7 @@ def runtime() -> str | None:
 
 def driver() -> str | None:
     """The driver's version, as its kernel module tells it; `12.4` where only the interface is known."""
-    with contextlib.suppress(OSError), open("/proc/driver/nvidia/version", encoding="utf-8") as text:
+    with contextlib.suppress(OSError), open_file("/proc/driver/nvidia/version", encoding="utf-8") as text:
         found = re.search(r"\s(\d+(?:\.\d+)+)\s", text.readline())
         if found:
             return found[1]

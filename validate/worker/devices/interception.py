@@ -153,6 +153,8 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, watcher: Watcher) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.watcher = watcher
+        self.count = 0
+        """Operators that ran, of all threads together."""
 
     @classmethod
     def is_infra_mode(cls) -> bool:
@@ -167,6 +169,7 @@ class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 parts = func.decompose(*args, **kwargs)
             if parts is not NotImplemented:
                 return parts
+        self.count += 1
         self.look(func, args, kwargs)
         with torch._C.DisableTorchFunction():
             result = func(*args, **kwargs)

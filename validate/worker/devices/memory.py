@@ -6,6 +6,8 @@ import contextlib
 import os
 import sys
 
+from ..process.own import open_file
+
 STATUS = "/proc/self/status"
 FORGET = "/proc/self/clear_refs"
 FORGET_PEAK = "5"
@@ -21,7 +23,7 @@ class Resident:
     def reset(self) -> None:
         """On Linux the kernel forgets the old peak; elsewhere only what goes beyond it is seen."""
         self._resets = False
-        with contextlib.suppress(OSError), open(FORGET, "w", encoding="ascii") as file:
+        with contextlib.suppress(OSError), open_file(FORGET, "w", encoding="ascii") as file:
             file.write(FORGET_PEAK)
             self._resets = True
         self._before = read_status("VmRSS") if self._resets else highest()
@@ -33,7 +35,7 @@ class Resident:
 
 def read_status(field: str) -> int | None:
     """Bytes, as the kernel tells them."""
-    with contextlib.suppress(OSError, ValueError), open(STATUS, encoding="ascii", errors="replace") as lines:
+    with contextlib.suppress(OSError, ValueError), open_file(STATUS, encoding="ascii", errors="replace") as lines:
         for line in lines:
             if line.startswith(field + ":"):
                 return int(line.split()[1]) * 1024

@@ -18,6 +18,7 @@ CALLS = {
     "tolist": "tolist",
     "numpy": "numpy",
     "__array__": "numpy",
+    "__dlpack__": "dlpack",
     "__bool__": "bool",
     "is_nonzero": "bool",
     "__float__": "float",

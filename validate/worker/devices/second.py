@@ -26,7 +26,7 @@ class SecondDevice(Device):
 
     kind = NAME
     how_syncs = "intercepted on the second device"
-    cannot_show = ("times", "device memory", "inductor's code")
+    cannot_show = ("times", "device memory", "inductor's code", "streams and pinned memory")
     is_untimed = True
     _hosted: ClassVar[Hosted | None] = None
 

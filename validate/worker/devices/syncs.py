@@ -40,7 +40,8 @@ def count_syncs(run: Callable[[], Any], device: Any, roots: list[str]) -> dict[s
         stack.enter_context(operators)
         stack.enter_context(calls)
         run()
-    return {"syncs": lines.as_json(lines.syncs), "moves": lines.as_json(lines.moves), "how": how}
+    counted = {"syncs": lines.as_json(lines.syncs), "moves": lines.as_json(lines.moves)}
+    return {**counted, "operations": operators.count, "how": how}
 
 
 class Lines:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from json import load as load_json
 from typing import Any, NamedTuple
 
+from ..process.own import open_file
 from .frames import Failure, Frame
 from .guards import read_guard
 from .places import TORCH, Line, find_deepest, is_users, name_function, real_path, start_of
@@ -192,8 +193,8 @@ def one_line(text: str) -> str:
 def read_registry() -> tuple[dict[str, str], dict[str, list[str]]]:
     """Torch's list of breaks: from kind to id, and from id to hints. Older versions have none."""
     try:
-        with open(os.path.join(TORCH, "_dynamo", "graph_break_registry.json"), encoding="utf-8") as file:
-            entries = [(id_, one) for id_, known in json.load(file).items() for one in known]
+        with open_file(os.path.join(TORCH, "_dynamo", "graph_break_registry.json"), encoding="utf-8") as file:
+            entries = [(id_, one) for id_, known in load_json(file).items() for one in known]
     except (OSError, ValueError):
         return {}, {}
     ids = {one["Gb_type"]: id_ for id_, one in entries}

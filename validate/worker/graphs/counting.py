@@ -202,7 +202,7 @@ def describe(seen: Seen, found: list[Break], entry: Line | None = None) -> dict[
             "operators": sum(frame.operators for frame in seen.graphs),
             "guards": sum(frame.guards for frame in compiled),
             "recompiles": sum(bool(frame.recompile) for frame in compiled),
-            "breaks": len(found),
+            "places": len(found),
         },
     }
 

@@ -6,9 +6,9 @@ import json
 import logging
 import statistics
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from time import perf_counter, sleep
 from typing import Any
 
 from torch._dynamo import convert_frame, exc
@@ -175,13 +175,13 @@ def time_rounds(check: Callable[[Any], Any], values: Any) -> Iterator[float]:
     """The median of every round."""
     for _ in range(ROUNDS):
         yield statistics.median(time_once(check, values) for _ in range(CHECKS))
-        time.sleep(PAUSE_S)
+        sleep(PAUSE_S)
 
 
 def time_once(check: Callable[[Any], Any], values: Any) -> float:
-    start = time.perf_counter()
+    start = perf_counter()
     check(values)
-    return time.perf_counter() - start
+    return perf_counter() - start
 
 
 def describe_failure(error: BaseException) -> Failure:

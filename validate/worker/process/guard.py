@@ -16,6 +16,9 @@ PAUSE = 0.2
 PREFIX = "fullgraph-proof-"
 """What the folder of a proof is called; those of its workers lie in it."""
 
+HEARD = "heard-"
+"""How the names of files begin that hold what a case prints. They lie in the worker's folder."""
+
 
 def stand_guard(token: str, folder: str) -> None:
     """Go on in a child. This process stays behind as its guard, and never returns from here."""

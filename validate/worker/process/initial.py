@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 import warnings
+from sys import settrace
+from threading import settrace as trace_threads
 from typing import Any
 
 import torch
@@ -14,11 +15,20 @@ import torch
 SIGNALS = ("SIGINT", "SIGTERM", "SIGALRM", "SIGCHLD", "SIGPIPE", "SIGUSR1", "SIGUSR2")
 
 
+TORCHS = ("TORCH", "TRITON")
+"""Variables in which the worker and torch keep where their caches are."""
+
+
+def read_variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(TORCHS)}
+
+
 class Initial:
     """A picture of the process, and the way back to it."""
 
     def __init__(self) -> None:
         self.folder = os.getcwd()
+        self.variables = read_variables()
         self.path = list(sys.path)
         self.streams = sys.stdin, sys.stdout, sys.stderr
         self.filters = list(warnings.filters)
@@ -30,13 +40,16 @@ class Initial:
 
     def restore(self) -> None:
         os.chdir(self.folder)
+        for name in read_variables().keys() - self.variables.keys():
+            del os.environ[name]
+        os.environ.update(self.variables)
         sys.path[:] = self.path
         sys.stdin, sys.stdout, sys.stderr = self.streams
         warnings.filters[:] = self.filters  # type: ignore[index]
         with warnings.catch_warnings():  # tells `warnings` that the filters are others
             pass
-        sys.settrace(None)
-        threading.settrace(None)
+        settrace(None)
+        trace_threads(None)  # type: ignore[arg-type,unused-ignore]
         for number, handler in self.handlers.items():
             if signal.getsignal(number) is not handler and handler is not None:
                 signal.signal(number, handler)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
+from ..recording.effects import KINDS, hear_effects
 from ..recording.leaf import mask_addresses
 
 NOTHING: dict[str, Any] = {
-    **{name: [] for name in ("inputs", "args", "state", "surroundings", "aliases", "grads", "modes", "rng", "logs")},
+    **{name: [] for name in ("inputs", "args", "state", "surroundings", "aliases", "grads", "modes", "rng")},
     "backward": None,
     "opaque": [],
     "unseen": [],
@@ -29,6 +31,8 @@ class Seen:
         self.seconds = 0.0
         self.said = ""
         self.tests: dict[str, dict[str, Any]] = {}
+        self.logged: list[list[str]] = []
+        self.hearing = contextlib.ExitStack()
 
     @property
     def last_words(self) -> str:
@@ -48,11 +52,19 @@ class Seen:
             lines = [line for line in str(report.longrepr).splitlines() if line.startswith("E ")]
             self.broken.append((lines or str(report.longrepr).splitlines() or ["?"])[-1].removeprefix("E ").strip())
 
+    def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
+        self._test(nodeid)["effects"] = self.hearing.enter_context(hear_effects())
+
+    def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
+        self.hearing.close()
+
     def pytest_runtest_logreport(self, report: Any) -> None:
         kept = self._test(report.nodeid)
         outcome = "xfailed" if hasattr(report, "wasxfail") and report.skipped else report.outcome
         kept["outcomes"].append(f"{report.when} {outcome}")
-        kept["stdout"] = report.capstdout
+        kept["stdout"], kept["stderr"] = report.capstdout, report.capstderr
+        kept["logs"] += self.logged[:]
+        self.logged.clear()
         if report.when == "call":
             self.seconds += report.duration
         if outcome == "skipped":
@@ -68,7 +80,8 @@ class Seen:
             self._test(nodeid)["warnings"].append([kind, str(warning_message.message), warning_message.filename])
 
     def _test(self, name: str) -> dict[str, Any]:
-        fresh: dict[str, Any] = {"outcomes": [], "exception": None, "stdout": "", "warnings": []}
+        fresh: dict[str, Any] = {"exception": None, "stdout": "", "stderr": "", "effects": dict.fromkeys(KINDS, ())}
+        fresh.update(outcomes=[], warnings=[], logs=[])
         return self.tests.setdefault(name, fresh)
 
     def records(self, masked: str) -> list[dict[str, Any]]:
@@ -85,6 +98,9 @@ class Seen:
                 "warnings": [[mask(part) for part in line] for line in kept["warnings"]],
                 "exception": kept["exception"] and [mask(part) for part in kept["exception"]],
                 "stdout": mask(kept["stdout"]),
+                "stderr": mask(kept["stderr"]),
+                "logs": [[mask(part) for part in line] for line in kept["logs"]],
+                **{kind: [mask(line) for line in lines] for kind, lines in kept["effects"].items()},
             }
             for name, kept in self.tests.items()
         ]

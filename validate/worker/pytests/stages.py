@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import time
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -16,6 +16,9 @@ from ..devices import device, syncs
 from ..errors import UserError
 from ..graphs import counting
 from ..process.ran import Watch
+from ..recording.listening import hear_logs
+from ..recording.record import store
+from ..subject import seed_all
 from .plugin import Seen
 
 QUIET = (
@@ -54,39 +57,28 @@ class TestStages:
         notices = ["the tests choose their devices themselves; what they compile is counted, the rest runs as it is"]
         return {
             "cases": seen.collected,
-            "environment": self.device.describe(),
+            "environment": {**self.device.describe(), "is_accelerator": torch.accelerator.is_available()},
             "exact": True,
             "rtol": None,
             "atol": None,
             "notices": notices,
         }
 
-    def eager(self) -> dict[str, Any]:
+    def eager(self, name: str = "eager") -> dict[str, Any]:
         """Run the tests and keep what each one did."""
         self.device.reset_peak()
         seen = self.run_tests()
         peak = self.device.peak_bytes()
         records = seen.records(masked=self.temporary)
-        file = os.path.join(self.scratch, "eager.pt")
-        torch.save(records, file)
-        failed = [kept for kept in records if kept["exception"]]
-        return {
-            "file": file,
-            "raised": [kept["case"] for kept in failed],
-            "exceptions": [" ".join(kept["exception"][:2]) for kept in failed],
-            "skipped": seen.skipped,
-            "mutated": False,
-            "random": False,
-            "opaque": [],
-            "peak_bytes": peak,
-        }
+        stored = store(records, os.path.join(self.scratch, f"{name}.pt"))
+        return {**stored, "skipped": seen.skipped, "peak_bytes": peak}
 
     def syncs(self) -> dict[str, Any]:
         with compiling.eagerly():
             with self.watch.on():
                 self.run_tests()
             counted = syncs.count_syncs(self.run_tests, self.device, self.settings["roots"])
-        return {**counted, "ran": self.watch.as_json(), "stale": sorted(self.watch.stale)}
+        return {**counted, **self.watch.as_json()}
 
     def graphs(self) -> dict[str, Any]:
         torch._dynamo.reset()
@@ -96,9 +88,9 @@ class TestStages:
 
     def prepare(self, kind: str, leave_out: list[str], fresh_arguments: bool, compiles_itself: bool) -> dict[str, Any]:
         """All of a run takes time, although only that of the tests counts."""
-        started = time.perf_counter()
+        started = perf_counter()
         self.run_tests()
-        return {"seconds": time.perf_counter() - started, "around": 0.0}
+        return {"seconds": perf_counter() - started, "around": 0.0}
 
     def block(self, kind: str, passes: int) -> float:
         return sum(self.run_tests().seconds for _ in range(passes)) / passes
@@ -115,7 +107,9 @@ class TestStages:
         except ImportError as error:
             raise UserError(f"no pytest beside this torch ({error}); install it there, or give a file") from error
         seen, said = Seen(), io.StringIO()
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        seed_all(0)
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), hear_logs() as logged:
+            seen.logged = logged["logs"]
             code = pytest.main([self.target, *QUIET, f"--basetemp={self.temporary}", *options], plugins=[seen, *also])
         seen.said = said.getvalue()
         if seen.broken:

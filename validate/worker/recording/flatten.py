@@ -1,7 +1,7 @@
 """Any value as a list of leaves, in an order that does not depend on chance.
 
-Told by itself: every number, text and key, the type of every container, which places hold the very same object. Not
-told: strides, and what an object keeps outside its attributes; that is opaque, and reported.
+Told by itself: every number, text and key, the type of every container, which places hold the very same object. What an
+object keeps outside its attributes is opaque, and reported.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from typing import Any
 import torch
 
 from . import tensors
+from .functions import open_function
+from .iterators import open_iterator
 from .leaf import Leaf, Opened, name_type
 from .objects import open_object
 from .values import open_value
 
-LIMIT = 50_000
+LIMIT = 60_000
 DEEPEST = 4_000
 """Characters of a path."""
 
-OPENERS = (open_value, tensors.open_tensor, tensors.open_array, open_object)
+OPENERS = (open_value, tensors.open_tensor, open_function, open_iterator, tensors.open_array, open_object)
 OnOpaque = Callable[[str, str], None]
 
 
@@ -68,6 +70,9 @@ class Flattener:
         self.tensors: list[tuple[str, torch.Tensor]] = []
         """Every tensor with each place it was met at."""
 
+        self.arrays: list[tuple[str, Any]] = []
+        """Every array of numpy, likewise."""
+
     def flatten(self, value: object, path: str) -> list[Leaf]:
         leaves: list[Leaf] = []
         waiting = [(path, value)]
@@ -83,6 +88,8 @@ class Flattener:
     def visit(self, path: str, value: object) -> tuple[list[Leaf], list[tuple[str, object]]]:
         if issubclass(type(value), torch.Tensor):
             self.tensors.append((path, value))  # type: ignore[arg-type]
+        elif tensors.is_array(value):
+            self.arrays.append((path, value))
         if id(value) in self.seen:
             return [(path, "same as", self.seen[id(value)][0])], []
         if len(path) > DEEPEST:

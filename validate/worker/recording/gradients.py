@@ -17,30 +17,42 @@ from .tensors import digest, is_fake
 
 FREED = "backward through the graph a second time"
 REENTRANT = "compatible with .grad()"
+UNSEEN = ("strides", "marks", "requires_grad")
+"""Facts that depend on how the gradient was asked for, and not on the code."""
+
 HIDDEN = "hidden"
 """Begins the path of a parameter that is reached and belongs to no argument and no state."""
 
 Places = list[tuple[str, torch.Tensor]]
 
 
-def take_gradients(outputs: Places, known: Places, seed: int) -> tuple[list[Leaf], BaseException | None]:
-    """Leaves for each known tensor that requires a gradient, and what went wrong, if anything did."""
+def take_gradients(
+    outputs: Places, known: Places, seed: int, *, second: bool = False
+) -> tuple[list[Leaf], BaseException | None]:
+    """Leaves for each known tensor that requires a gradient, and what went wrong, if anything did.
+
+    With `second`, the same again through the gradients: how each of them changes with every known tensor.
+    """
     roots = [(path, output) for path, output in outputs if can_begin(output)]
     targets = choose_targets(known, [output for _, output in roots])
     if not roots or not targets:
         return [], None
     try:
         ends = draw_ends([output for _, output in roots], seed)
-        found = torch.autograd.grad(
-            [output for _, output in roots], [target for _, target in targets], ends, allow_unused=True
-        )
+        starts, wanted = [output for _, output in roots], [target for _, target in targets]
+        found = torch.autograd.grad(starts, wanted, ends, allow_unused=True, create_graph=second)
     except Exception as error:
         if FREED in str(error):
             return [("grads", "backward", "the graph is used up already")], None
         if REENTRANT in str(error):
             return [("grads", "backward", "reentrant checkpoints allow none")], None
         return [], error
-    return flatten_gradients([path for path, _ in targets], found), None
+    leaves = flatten_gradients([path for path, _ in targets], found)
+    if not second:
+        return leaves, None
+    slopes = [(f"{path}.grad", slope) for (path, _), slope in zip(targets, found) if slope is not None]
+    further, failure = take_gradients(slopes, targets, seed + 1)
+    return [*leaves, *((f"second derivative of {path}", kind, fact) for path, kind, fact in further)], failure
 
 
 def can_begin(output: torch.Tensor) -> bool:
@@ -106,4 +118,4 @@ def flatten_gradients(paths: list[str], gradients: Any) -> list[Leaf]:
     leaves: list[Leaf] = []
     for path, gradient in zip(paths, gradients):
         leaves += Flattener(lambda *_: None).flatten(gradient, f"{path}.grad")
-    return leaves
+    return [leaf for leaf in leaves if leaf[1] not in UNSEEN]

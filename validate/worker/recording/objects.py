@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import contextvars
 import copy
-import hashlib
 import logging
+import os
 import random
 import sys
+import threading
 import types
 import weakref
 from collections.abc import Iterable
+from hashlib import blake2b
 from typing import Any
 
 import torch
 
+from .functions import is_importable
 from .leaf import HEAP_TYPE, Opened, name_type, read_attributes
 from .tensors import COMPILER_MARKS, digest
+from .values import own_attributes
 
 MODULE_OWN = {*torch.nn.Module().__dict__, "training"}
+MODULE_HOOKS = sorted(name for name in MODULE_OWN if name.endswith("_hooks"))
+OPTIMIZER_OWN = {
+    *torch.optim.SGD([torch.zeros(1)]).__dict__,
+    *("step", "_opt_called", "_step_count", "_compiled_step"),
+} - {"defaults"}
+"""What torch keeps on an optimizer for itself; `state` and `param_groups` are told apart from it."""
+
 TRANSPARENT = ("typing", "_typing", "abc")
 NAMED_ONLY = ("torch.fx", "torch.utils.hooks", "torch._dynamo", "torch._inductor", "torch.distributed.device_mesh")
 """Where objects are defined that are torch's own business, and of which the type is all that counts."""
@@ -28,7 +40,16 @@ ALIVE = ("threading", "multiprocessing", "concurrent", "asyncio", "subprocess", 
 
 def open_object(value: Any) -> Opened | None:
     """Any object that keeps what it is in attributes; None for those whose inside cannot be seen."""
-    for open_kind in (open_module, open_random, open_stateful, open_distribution, open_error, open_reference):
+    for open_kind in (
+        open_module,
+        open_optimizer,
+        open_random,
+        open_stateful,
+        open_distribution,
+        open_error,
+        open_reference,
+        open_local,
+    ):
         opened = open_kind(value)
         if opened is not None:
             return opened
@@ -40,9 +61,8 @@ def open_module(value: Any) -> Opened | None:
     if not issubclass(type(value), torch.nn.Module):
         return None
     if isinstance(value, torch.jit.ScriptModule):
-        return Opened(
-            [("type", name_type(type(value))), ("training", value.training)], [("", dict(value.state_dict()))]
-        )
+        saved = dict(value.state_dict())
+        return Opened([("type", name_type(type(value))), ("training", value.training)], [("", saved)])
     inner = value.__dict__.get("_modules", {}).get("_orig_mod")
     if name_type(type(value)) == "torch._dynamo.eval_frame.OptimizedModule" and inner is not None:
         return Opened([], [("", inner)])
@@ -54,11 +74,30 @@ def open_module(value: Any) -> Opened | None:
     unsaved = parts.keys() & value.__dict__.get("_non_persistent_buffers_set", set())
     others |= {name: parts.pop(name) for name in sorted(unsaved)}
     names = sort_names(name for name in others if name not in parts and not name.startswith(COMPILER_MARKS))
-    facts = [("type", name_type(type(value))), ("training", value.training), ("keys", ", ".join(parts))]
-    facts.append(("attributes", ", ".join(names)))
-    return Opened(
-        facts, [(f".{name}", part) for name, part in (*parts.items(), *((one, others[one]) for one in names))]
-    )
+    hooks = {name: list(value.__dict__[name].values()) for name in MODULE_HOOKS if value.__dict__.get(name)}
+    facts = [("type", name_type(type(value))), ("training", value.__dict__.get("training")), ("keys", ", ".join(parts))]
+    facts += [("hooks", ", ".join(hooks)), ("attributes", ", ".join(names))]
+    inside = (*parts.items(), *hooks.items(), *((one, others[one]) for one in names))
+    return Opened(facts, [(f".{name}", part) for name, part in inside])
+
+
+def open_optimizer(value: Any) -> Opened | None:
+    """Its groups with their parameters, the state of each parameter by its number, and whatever else was set on it."""
+    if not issubclass(type(value), torch.optim.Optimizer):
+        return None
+    attributes = read_attributes(value)
+    groups, state = attributes.pop("param_groups", []), dict(attributes.pop("state", {}))
+    numbers = {id(one): number for number, one in enumerate(one for group in groups for one in group["params"])}
+    numbered = [(numbers[id(key)], item) for key, item in state.items() if id(key) in numbers]
+    rest = {key: item for key, item in state.items() if id(key) not in numbers}
+    names = sort_names(name for name in attributes if name not in OPTIMIZER_OWN and not name.startswith(COMPILER_MARKS))
+    parts = [
+        (".param_groups", groups),
+        (".state", dict(sorted(numbered, key=lambda one: one[0]))),
+        (".more_state", rest),
+    ]
+    facts = [("type", name_type(type(value))), ("attributes", ", ".join(names))]
+    return Opened(facts, [*parts, *((f".{name}", attributes[name]) for name in names)])
 
 
 def open_random(value: Any) -> Opened | None:
@@ -68,23 +107,28 @@ def open_random(value: Any) -> Opened | None:
             [("type", "torch.Generator"), ("device", str(value.device)), ("state", digest(value.get_state()))]
         )
     if issubclass(type(value), random.Random):
-        return Opened([("type", name_type(type(value))), ("state", digest_text(value.getstate()))])
+        state = digest_text(random.Random.getstate(value))
+        return Opened([("type", name_type(type(value))), ("state", state)], own_attributes(value))
     numpy = sys.modules.get("numpy")
-    if numpy is not None and issubclass(type(value), (numpy.random.Generator, numpy.random.RandomState)):
+    drawing: Any = numpy and (numpy.random.Generator, numpy.random.RandomState, numpy.random.BitGenerator)
+    if numpy is not None and issubclass(type(value), drawing):
         return Opened([("type", name_type(type(value)))], [(".state", read_bits(value))])
     return None
 
 
 def read_bits(value: Any) -> Any:
-    bits = getattr(value, "bit_generator", None) or value._bit_generator
+    bits = getattr(value, "bit_generator", None) or getattr(value, "_bit_generator", value)
     return bits.state
 
 
 def open_stateful(value: Any) -> Opened | None:
-    """Optimizers, schedulers and scalers have a `state_dict`; loggers a name; storages their bytes."""
-    stateful = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
-    if issubclass(type(value), stateful):
-        return Opened([("type", name_type(type(value)))], [(".state_dict()", value.state_dict())])
+    """Scalers have a `state_dict`; loggers and the environment a name; storages their bytes; graphs a text."""
+    if issubclass(type(value), torch.amp.GradScaler):
+        return Opened([("type", name_type(type(value)))], [(".state_dict()", torch.amp.GradScaler.state_dict(value))])
+    if value is os.environ:
+        return Opened([("name", "os.environ")], shared=False)
+    if type(value) is torch.fx.Graph:
+        return Opened([("type", "torch.fx.Graph"), ("text", str(value))])
     if issubclass(type(value), (logging.Logger, logging.LoggerAdapter)):
         return Opened([("logger", value.name if hasattr(value, "name") else value.logger.name)], shared=False)
     if issubclass(type(value), (torch.UntypedStorage, torch.TypedStorage)):
@@ -122,15 +166,21 @@ def open_reference(value: Any) -> Opened | None:
     return None
 
 
+def open_local(value: Any) -> Opened | None:
+    """Variables of a thread or of a context, as this thread sees them."""
+    if type(value) is contextvars.ContextVar:
+        return Opened([("type", "contextvars.ContextVar"), ("name", value.name)], [(".get()", value.get(None))])
+    if issubclass(type(value), threading.local):
+        held = threading.local.__getattribute__(value, "__dict__")
+        return Opened([("type", name_type(type(value)))], [(f".{name}", held[name]) for name in sort_names(held)])
+    return None
+
+
 def open_plain(value: Any) -> Opened | None:
     kind = type(value)
-    if kind.__module__.startswith(NAMED_ONLY):
+    if kind.__module__.startswith(NAMED_ONLY) and is_importable(kind):
         return Opened([("type", name_type(kind))])
-    if (
-        kind.__module__.startswith(ALIVE)
-        or hasattr(kind, "__next__")
-        or not all(is_visible(base) for base in kind.__mro__)
-    ):
+    if kind.__module__.startswith(ALIVE) or not all(is_visible(base) for base in kind.__mro__):
         return None
     attributes = read_attributes(value)
     names = sort_names(attributes)
@@ -158,4 +208,4 @@ def is_python(module: str) -> bool:
 
 
 def digest_text(value: object) -> str:
-    return hashlib.blake2b(repr(value).encode(), digest_size=16).hexdigest()
+    return blake2b(repr(value).encode(), digest_size=16).hexdigest()

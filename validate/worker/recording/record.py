@@ -5,46 +5,97 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
-import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from os import _exit, getpid
 from typing import Any
 
 import torch
 
+from ..process.seal import digest_file
+from .effects import hear_effects
 from .flatten import Flattener, describe, tensors_in
 from .gradients import take_gradients
-from .leaf import Leaf, mask_addresses, name_type
-from .listening import hear_logs, hear_stdout, hear_warnings, silenced, tell
+from .leaf import Leaf, mask_addresses, name_type, read_attributes
+from .listening import hear_logs, hear_streams, hear_warnings, silenced, tell, unpatched
+from .memory import read_shared
 from .objects import digest_text
 from .surroundings import read_surroundings
-from .tensors import digest, find_storage
+from .tensors import digest
 
-__all__ = ["record_case", "seed_all", "silenced", "tensors_in"]
+__all__ = ["record_case", "seed_all", "silenced", "store", "tensors_in"]
+
+save = torch.save
+OWN = getpid()
+IMPORT = "while it is imported"
+CASE_SEED = 20_011
+"""Cases are seeded from here on: code that seeds with a small number itself must not draw the same by chance."""
 
 
 def record_case(
-    subject: Any, call: Callable[..., Any], case: Any, device: Any, *, seed: int, backward: bool, logs: bool = False
+    subject: Any,
+    call: Callable[..., Any],
+    case: Any,
+    device: Any,
+    *,
+    seed: int,
+    backward: bool,
+    second: bool = False,
 ) -> dict[str, Any]:
     """Run one case and tell all there is to see of it. `call` is the subject's own, or its compiled form."""
     inputs = describe_arguments(case)
+    versions = read_versions(subject, case)
     seed_all(seed, device)
     drawn = read_rng(device)
-    started = time.perf_counter()
-    with hear_warnings() as warned, hear_stdout() as printed, hear_logs(logs) as logged:
+    with hear_warnings() as warned, hear_streams() as said, hear_logs() as logged, hear_effects() as effects:
         output, error = run(call, case, device)
-    record: dict[str, Any] = {"case": case.name, "seconds": time.perf_counter() - started, "inputs": inputs}
-    record.update(warnings=warned, stdout=printed[0], logs=logged, exception=error)
-    record.update(rng=read_rng(device), modes=read_modes(device), mutated=is_changed(inputs, describe_arguments(case)))
+    record: dict[str, Any] = {"case": case.name, "inputs": inputs, "exception": error, **said, **logged, **effects}
+    record.update(
+        warnings=warned,
+        rng=read_rng(device),
+        modes=read_modes(device),
+        mutated=is_changed(inputs, describe_arguments(case)),
+    )
     record["random"] = record["rng"] != drawn
+    raised = error is not None
     with silenced():
-        record.update(read_results(subject, case, output, seed=seed, backward=backward, raised=error is not None))
+        results = Results(subject, case, output, raised)
+        record.update(results.read(), written=results.find_written(versions))
+        record.update(results.differentiate(seed, second) if backward and not raised else NO_GRADIENTS)
     return record
 
 
+def record_import(load: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
+    """Import the scenario: what that gives, and a record of what happens meanwhile, as of a case without results."""
+    with hear_warnings() as warned, hear_streams() as said, hear_logs() as logged, hear_effects() as effects:
+        loaded = load()
+    empty: dict[str, Any] = {name: [] for name in ("inputs", "output", "args", "state", "surroundings", "aliases")}
+    empty.update(written=[], modes=[], rng=[], opaque=[], unseen=[], exception=None, mutated=False, random=False)
+    told = {"case": IMPORT, **empty, **NO_GRADIENTS, **said, **logged, **effects, "warnings": warned}
+    return loaded, {**told, "files": [], "contents": [], "contents_masked": []}
+
+
+def store(records: list[dict[str, Any]], file: str) -> dict[str, Any]:
+    """Keep the records where the comparing process reads them; answers with what the controller must know of them."""
+    save(records, file)
+    failed = [kept for kept in records if kept["exception"]]
+    return {
+        "file": file,
+        "digest": digest_file(file),
+        "raised": [kept["case"] for kept in failed],
+        "exceptions": [" ".join(kept["exception"][:2]) for kept in failed],
+        "mutated": any(kept["mutated"] for kept in records),
+        "random": any(kept["random"] for kept in records),
+        "opaque": [[kept["case"], *place] for kept in records for place in kept["opaque"]],
+        "unseen": [[kept["case"], *place] for kept in records for place in kept["unseen"]],
+        "wrote": any(kept["files"] for kept in records),
+    }
+
+
 def seed_all(seed: int, device: Any) -> None:
+    seed += CASE_SEED
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)
@@ -61,7 +112,15 @@ def run(call: Callable[..., Any], case: Any, device: Any) -> tuple[Any, list[str
         raise
     except BaseException as error:
         return None, tell_error(error)
+    finally:
+        end_copy()
     return output, None
+
+
+def end_copy() -> None:
+    """User code may have forked. Its child ends here: it would write the same records."""
+    if getpid() != OWN:
+        _exit(0)
 
 
 def tell_error(error: BaseException) -> list[str]:
@@ -70,38 +129,120 @@ def tell_error(error: BaseException) -> list[str]:
         trace = "".join(traceback.format_exception(type(error), error, own, limit=-30))
     except Exception:
         trace = ""
-    return [name_type(type(error)), mask_addresses(tell(error)), mask_addresses(trace)]
+    return [name_type(type(error)), mask_addresses(tell(error)), mask_addresses(trace), tell_more(error)]
 
 
-def read_results(subject: Any, case: Any, output: Any, *, seed: int, backward: bool, raised: bool) -> dict[str, Any]:
+def tell_more(error: BaseException) -> str:
+    """What a handler can meet beside type and text: base classes, attributes, what it was raised from."""
+    bases = ", ".join(name_type(kind) for kind in type(error).__mro__[1:-1])
+    cause = "" if error.__suppress_context__ and error.__cause__ is None else error.__cause__ or error.__context__
+    held = repr(describe([read_attributes(error), error.args], "held"))
+    told = [bases, f"from {name_type(type(cause))}" if cause else "", held]
+    return mask_addresses("; ".join(told))
+
+
+Places = list[tuple[str, torch.Tensor]]
+NO_GRADIENTS: dict[str, Any] = {"grads": [], "backward": None}
+
+
+class Results:
     """The output and what the case left behind, with one memory for all: an output that is an argument says so.
 
     `opaque` is what was asked for and cannot be compared; `unseen` the same of what is only looked at in passing.
     """
-    opaque: list[list[str]] = []
-    unseen: list[list[str]] = []
-    flattener = Flattener(lambda *_: None)
 
-    def read(value: object, path: str, refused: list[list[str]]) -> list[Leaf]:
-        flattener.on_opaque = lambda *place: refused.append(list(place))
-        return flattener.flatten(value, path)
+    def __init__(self, subject: Any, case: Any, output: Any, raised: bool) -> None:
+        self.subject, self.case, self.output, self.raised = subject, case, output, raised
+        self.opaque: list[list[str]] = []
+        self.unseen: list[list[str]] = []
+        self.flattener = Flattener(lambda *_: None)
+        self.own: Places = []
+        """Tensors of the arguments and of the state; `known` has those of the surroundings, too."""
 
-    found = {"args": [*read(case.args, "args", unseen), *read(case.kwargs, "kwargs", unseen)]}
-    state, refused = read_state(subject, output)
-    if refused and not raised:
-        opaque.append(["state", refused])
-    found["state"] = read(state, "state", unseen if subject.reader is None else opaque)
-    around = read_surroundings(subject.call) if subject.owner is None else {}
-    found["surroundings"] = [leaf for path, value in around.items() for leaf in read(value, path, unseen)]
-    known = list(flattener.tensors)
-    replaced = subject.replaces_output and not raised
-    found["output"] = read(output, "output", unseen if replaced else opaque)
-    outputs = flattener.tensors[len(known) :]
-    found["aliases"] = read_aliases(known, outputs)
-    if replaced:
-        found.update(output=[], aliases=[])
-    found["grads"], error = take_gradients(outputs, known, seed) if backward and not raised else ([], None)
-    return {**found, "backward": tell_error(error) if error else None, "opaque": opaque, "unseen": unseen}
+        self.known: Places = []
+        self.outputs: Places = []
+
+    def read(self) -> dict[str, Any]:
+        tensors, subject = self.flattener.tensors, self.subject
+        found = {"args": [*self.flatten(self.case.args, "args"), *self.flatten(self.case.kwargs, "kwargs")]}
+        state, refused = read_state(subject, self.output)
+        if refused and not self.raised:
+            self.opaque.append(["state", refused])
+        found["state"] = self.flatten(state, "state", is_asked_for=subject.reader is not None)
+        self.own = list(tensors)
+        found["surroundings"] = self.read_surroundings()
+        self.known = list(tensors)
+        replaced = subject.replaces_output and not self.raised
+        found["output"] = self.flatten(self.output, "output", is_asked_for=not replaced)
+        self.outputs = tensors[len(self.known) :]
+        found["aliases"] = self.read_aliases()
+        if replaced:
+            found.update(output=[], aliases=[])
+        return {**found, "opaque": self.opaque, "unseen": self.unseen}
+
+    def flatten(self, value: object, path: str, *, is_asked_for: bool = False) -> list[Leaf]:
+        refused = self.opaque if is_asked_for else self.unseen
+        self.flattener.on_opaque = lambda *place: refused.append(list(place))
+        return self.flattener.flatten(value, path)
+
+    def read_surroundings(self) -> list[Leaf]:
+        """To a limit for all of them; what cannot be looked into there is not told, as there is no end of it."""
+        self.flattener.on_opaque = lambda *_: None
+        leaves: list[Leaf] = []
+        for path, value in read_surroundings(self.subject.roots).items():
+            if len(leaves) > self.flattener.limit:
+                self.unseen.append([path, f"{type(value).__name__} among more than {self.flattener.limit} leaves"])
+                break
+            leaves += self.flattener.flatten(value, path)
+        return leaves
+
+    def read_aliases(self) -> list[Leaf]:
+        """Which tensors and arrays lie in the memory of which other ones, each told by its first place."""
+        places: dict[int, tuple[str, Any]] = {}
+        for path, value in [*self.known, *self.flattener.arrays]:
+            places.setdefault(id(value), (path, value))
+        inside = sorted(places.values(), key=lambda place: place[0].startswith("output"))
+        return read_shared([*inside, *self.outputs])
+
+    def find_written(self, versions: dict[str, tuple[torch.Tensor, int]]) -> list[Leaf]:
+        """Tensors of arguments and state into which something was written, and parameters that are others now.
+
+        An optimizer goes on with the old parameter, so an equal one is not the same.
+        """
+        leaves: list[Leaf] = []
+        for path, tensor in (place for place in self.own if place[0] in versions):
+            was, version = versions[path]
+            if was is tensor and read_version(tensor) != version:
+                leaves.append((path, "written", True))
+            elif was is not tensor and isinstance(was, torch.nn.Parameter):
+                leaves.append((path, "replaced", True))
+        return leaves
+
+    def differentiate(self, seed: int, second: bool) -> dict[str, Any]:
+        leaves, error = take_gradients(self.outputs, self.known, seed, second=second)
+        return {"grads": leaves, "backward": tell_error(error) if error else None}
+
+
+def read_versions(subject: Any, case: Any) -> dict[str, tuple[torch.Tensor, int]]:
+    """How often each tensor of arguments and state was written to until now."""
+    flattener = Flattener(lambda *_: None, store=lambda _: None)
+    with silenced():
+        for value, path in ((case.args, "args"), (case.kwargs, "kwargs")):
+            flattener.flatten(value, path)
+        if subject.reader is None:
+            flattener.flatten(subject.owner, "state")
+    return {path: (tensor, read_version(tensor)) for path, tensor in flattener.tensors}
+
+
+def read_version(tensor: torch.Tensor) -> int:
+    """Tensors of inference mode have none."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def describe_surroundings(roots: Sequence[str]) -> dict[str, str]:
+    """A digest for each name, to tell whether two sides begin alike."""
+    with silenced():
+        return {path: digest_text(describe(value, path)) for path, value in read_surroundings(roots).items()}
 
 
 def read_state(subject: Any, output: Any) -> tuple[Any, str]:
@@ -110,16 +251,6 @@ def read_state(subject: Any, output: Any) -> tuple[Any, str]:
         return subject.state(output), ""
     except Exception as error:
         return None, f"value that state() did not give ({name_type(type(error))}: {tell(error)})"
-
-
-def read_aliases(known: list[tuple[str, torch.Tensor]], outputs: list[tuple[str, torch.Tensor]]) -> list[Leaf]:
-    """Outputs that share memory with an argument or the state, so that writing to one changes the other."""
-    homes: dict[int, str] = {}
-    for path, tensor in known:
-        homes.setdefault(find_storage(tensor) or 0, path)
-    homes.pop(0, None)
-    shared = [(path, homes.get(find_storage(tensor) or 0)) for path, tensor in outputs]
-    return [(path, "memory", home) for path, home in shared if home]
 
 
 def describe_arguments(case: Any) -> list[Leaf]:
@@ -150,8 +281,13 @@ def read_modes(device: Any) -> list[Leaf]:
         "default dtype": torch.get_default_dtype,
         "default device": torch.get_default_device,
         "deterministic": torch.are_deterministic_algorithms_enabled,
+        "only warned of": torch.is_deterministic_algorithms_warn_only_enabled,
+        "threads": torch.get_num_threads,
+        "anomalies": torch.is_anomaly_enabled,
+        "cudnn": lambda: [getattr(torch.backends.cudnn, name) for name in ("enabled", "benchmark", "deterministic")],
         "float32 precision": torch.get_float32_matmul_precision,
         **{f"autocast {kind}": partial(torch.is_autocast_enabled, kind) for kind in kinds},
+        **{f"autocast dtype {kind}": partial(torch.get_autocast_dtype, kind) for kind in kinds},
     }
     return [(f"modes[{name!r}]", "text", ask(mode)) for name, mode in modes.items()]
 
@@ -167,6 +303,6 @@ def ask(mode: Callable[[], object]) -> str:
 @contextlib.contextmanager
 def quietly() -> Iterator[None]:
     """Inside, reading values says nothing, whatever torch thinks of it."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), unpatched():
         warnings.simplefilter("ignore")
         yield

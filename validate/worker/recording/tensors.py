@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import sys
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import torch
@@ -41,9 +42,35 @@ def open_tensor(value: Any) -> Opened | None:
         content, parts = read_content(value)
         facts = [("type", name_type(type(value))), ("dtype", str(value.dtype)), *describe_shape(value)]
         facts += [("device", str(value.device)), ("layout", str(value.layout)), ("requires_grad", value.requires_grad)]
-        if value.requires_grad and value.is_leaf:
+        told = [*describe_strides(value), ("marks", ", ".join(read_state_marks(value)))]
+        if value.requires_grad and (value.is_leaf or value.retains_grad):
             parts = [*parts, (".grad", value.grad)]
-    return Opened([*facts, *content], parts)
+    return Opened([*facts, *content, *told], parts)
+
+
+def describe_strides(value: torch.Tensor) -> list[tuple[str, Any]]:
+    """How far apart neighbours are, where there are neighbours."""
+    if value.layout is not torch.strided or value.is_nested or is_fake(value):
+        return []
+    return [("strides", tell_strides(value.shape, value.stride()))]
+
+
+def tell_strides(shape: Sequence[int], strides: Sequence[int]) -> str:
+    shown = ["-" if size <= 1 else str(stride) for size, stride in zip(shape, strides)]
+    return f"[{', '.join(['-' for _ in shape] if 0 in shape else shown)}]"
+
+
+def read_state_marks(value: torch.Tensor) -> Iterator[str]:
+    """What a caller can meet later: an error in backward or in place, a hook that runs, a view that is lazy."""
+    if value.requires_grad and not value.is_leaf:
+        yield "computed"
+    if value.is_inference():
+        yield "inference"
+    if value.layout is torch.strided and not value.is_nested:
+        yield from (name for name, holds in (("conj", value.is_conj()), ("neg", value.is_neg())) if holds)
+    for name in ("_backward_hooks", "_post_accumulate_grad_hooks"):
+        if getattr(value, name, None):
+            yield f"{len(getattr(value, name))} {name.lstrip('_')}"
 
 
 def describe_shape(value: torch.Tensor) -> list[tuple[str, Any]]:
@@ -134,7 +161,12 @@ def digest(value: torch.Tensor) -> str:
     plain = shrink(simplify(value)).to("cpu").contiguous()
     size = plain.numel() * plain.element_size()
     data = (ctypes.c_char * size).from_address(plain.data_ptr()) if size else b""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def is_array(value: object) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and issubclass(type(value), getattr(numpy, "ndarray", ()))
 
 
 def open_array(value: Any) -> Opened | None:
@@ -148,14 +180,19 @@ def open_array(value: Any) -> Opened | None:
         return Opened([("type", name_type(type(value)))], [("", item if known else str(item))], shared=False)
     if issubclass(type(value), numpy.dtype):
         return Opened([("type", "numpy.dtype"), ("text", str(value))], shared=False)
-    if not issubclass(type(value), numpy.ndarray):
+    if not is_array(value):
         return None
     facts = [("type", name_type(type(value))), ("dtype", str(value.dtype)), ("shape", str(list(value.shape)))]
+    told = [
+        ("strides", tell_strides(value.shape, value.strides)),
+        ("marks", "" if value.flags.writeable else "read only"),
+    ]
     masks = [(".mask", numpy.ma.getmaskarray(value))] if issubclass(type(value), numpy.ma.MaskedArray) else []
     plain = numpy.array(value.view(numpy.ndarray), order="C")
     if plain.dtype.kind in "Mm":
         plain = plain.view(numpy.int64)
     try:
-        return Opened([*facts, ("value", torch.from_numpy(plain.astype(plain.dtype.newbyteorder("="))))], masks)
+        numbers = torch.from_numpy(plain.astype(plain.dtype.newbyteorder("=")))
+        return Opened([*facts, ("value", numbers), *told], masks)
     except (TypeError, RuntimeError):
-        return Opened(facts, [(".tolist()", plain.tolist()), *masks])
+        return Opened([*facts, *told], [(".tolist()", plain.tolist()), *masks])

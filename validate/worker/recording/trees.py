@@ -13,6 +13,15 @@ from .leaf import Leaf
 VALUES = ("int", "bool", "float", "real", "imaginary", "str", "bytes", "text", "enum", "state", "value")
 FLOATS = ("float", "real", "imaginary")
 WORDS = {"same as": "aliasing", "memory": "aliasing", "items": "type", "opaque": "type", "function": "name"}
+EAGER_ONLY = ("strides", "marks")
+"""Facts about a tensor that torch.compile may change by itself: it lays out its results as it likes."""
+
+CODE = ("code", "running")
+"""Facts about code: another one is no difference, as nobody knows what it does; nor is what belongs to it."""
+
+PLAIN = ("None", "bool", "int", "float", "str", "bytes", "enum", "function", "class", "module")
+"""Kinds that open a value which nobody else can hold and see changed."""
+
 LONGEST = 200
 
 
@@ -26,24 +35,35 @@ class Found(NamedTuple):
     error: str = ""
 
 
+class Growth(NamedTuple):
+    """Places that only the second has, and those that only the first has, where neither is a difference."""
+
+    added: set[str]
+    lost: set[str]
+
+
 OnGap = Callable[[str, Gap], None]
 
 
 def find_differences(
-    first: Sequence[Leaf], second: Sequence[Leaf], rule: Rule, on_gap: OnGap, added: set[str] | None = None
+    first: Sequence[Leaf], second: Sequence[Leaf], rule: Rule, on_gap: OnGap, grown: Growth | None = None
 ) -> Iterator[Found]:
     """In the order of the tree. What lies below a difference is passed over.
 
-    With `added`, objects of the second may have attributes that those of the first do not have; they are put there.
+    With `grown`, objects of the second may have attributes that those of the first do not have; they are put there.
+    Functions of the second may then do without a plain value that those of the first hold.
     """
     here = there = 0
+    only = grown or Growth(set(), set())
     while True:
-        there = pass_over(second, there, added or set())
+        here, there = pass_over(first, here, only.lost), pass_over(second, there, only.added)
         if here == len(first) or there == len(second):
             break
         ours, theirs = first[here], second[there]
-        if added is not None and has_grown(ours, theirs):
-            added |= {f"{ours[0]}.{name}" for name in {*theirs[2].split(", ")} - {*ours[2].split(", ")}}
+        growth = None if grown is None else find_growth(ours, theirs, first)
+        if growth is not None:
+            only.added.update(growth.added)
+            only.lost.update(growth.lost)
             here, there = here + 1, there + 1
             continue
         if ours[0] != theirs[0]:
@@ -62,7 +82,43 @@ def find_differences(
         yield tell_missing(None, second[there], in_first=True)
 
 
-def relabel(leaves: Sequence[Leaf], has_free_keys: Callable[[str], bool]) -> Sequence[Leaf]:
+def find_growth(ours: Leaf, theirs: Leaf, first: Sequence[Leaf]) -> Growth | None:
+    """The places that only the second has, and those that it may do without; None if it is a difference, or nothing."""
+    if ours[:2] != theirs[:2] or ours[1] not in ("attributes", "held") or ours[2] == theirs[2]:
+        return None
+    mine, yours = ({f"{ours[0]}.{name}" for name in leaf[2].split(", ") if name} for leaf in (ours, theirs))
+    lost = mine - yours
+    if lost and (ours[1] == "attributes" or not lost <= find_plain(first)):
+        return None
+    return Growth(yours - mine, lost)
+
+
+def find_plain(leaves: Sequence[Leaf]) -> set[str]:
+    """Places whose first leaf tells that nobody else can see them change."""
+    opening = {path: kind for path, kind, _ in reversed(leaves)}
+    return {path for path, kind in opening.items() if kind in PLAIN}
+
+
+def promote(leaves: Sequence[Leaf], is_left_out: Callable[[str], bool]) -> list[Leaf]:
+    """Without some places. What is said to be the same as one of them is told where it is met next."""
+    kept: list[Leaf] = []
+    moved: dict[str, str] = {}
+    waiting = [leaf for leaf in reversed(leaves) if not is_left_out(leaf[0])]
+    while waiting:
+        path, kind, fact = waiting.pop()
+        if kind == "same as" and is_left_out(fact):
+            home = next((old for old in moved if is_below(fact, old)), None)
+            if home is None:
+                moved[fact] = path
+                inside = [(path + leaf[0][len(fact) :], *leaf[1:]) for leaf in leaves if is_below(leaf[0], fact)]
+                waiting.extend(reversed(inside))
+                continue
+            fact = moved[home] + fact[len(home) :]
+        kept.append((path, kind, fact))
+    return kept
+
+
+def relabel(leaves: list[Leaf], has_free_keys: Callable[[str], bool]) -> list[Leaf]:
     """With the items of such dicts called by their number, and nothing said of the keys but how many there are."""
     place = 0
     while place < len(leaves):
@@ -88,12 +144,6 @@ def relabel_items(leaves: Sequence[Leaf], place: int) -> list[Leaf]:
             items.append((path, kind, fact))
     relabeled = [*leaves[:place], (top, "keys", f"{len(names)} keys"), *items, *leaves[end:]]
     return [(path, kind, names.get(fact, fact) if kind == "same as" else fact) for path, kind, fact in relabeled]
-
-
-def has_grown(ours: Leaf, theirs: Leaf) -> bool:
-    if ours[:2] != theirs[:2] or ours[1] != "attributes" or ours[2] == theirs[2]:
-        return False
-    return not ours[2] or {*ours[2].split(", ")} < {*theirs[2].split(", ")}
 
 
 def pass_over(leaves: Sequence[Leaf], place: int, added: set[str]) -> int:
@@ -172,7 +222,7 @@ def tell_leaf(leaf: Leaf, aliased: bool = False) -> str:
     _, kind, fact = leaf
     if aliased and kind != "same as":
         return "an object of its own"
-    if kind in ("type", "None", "same as", "opaque"):
+    if kind in ("type", "None", "same as", "opaque", "memory", "written"):
         return tell_fact(kind, fact)
     return shorten(f"{kind} {tell_fact(kind, fact)}")
 
@@ -182,6 +232,8 @@ def tell_fact(kind: str, fact: Any) -> str:
         return f"the same object as {fact}"
     if kind == "memory":
         return f"in the memory of {fact}"
+    if kind == "written":
+        return "written in place"
     if isinstance(fact, torch.Tensor):
         return f"a tensor of {list(fact.shape)}"
     return repr(fact) if kind in ("str", "bytes") else str(fact)

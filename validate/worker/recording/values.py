@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from .leaf import NAMED, Opened, is_plain, mask_repr, name_type, spell
+from .leaf import NAMED, Opened, is_plain, mask_addresses, name_type, read_attributes, spell
 
 TOLD_BY_REPR = (
     *NAMED,
@@ -43,25 +43,20 @@ TOLD_BY_REPR = (
     type(...),
     type(NotImplemented),
 )
-CALLABLES = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.MethodWrapperType,
-    types.ClassMethodDescriptorType,
-    type(functools.lru_cache(len)),
-)
+LIBRARIES = ("builtins", "datetime", "zoneinfo", "pathlib", "decimal", "fractions", "uuid", "re", "types", "torch")
+"""Where the classes are defined that tell the truth in their `repr`; a class made of one of them need not."""
+
 EMPTY: dict[str, Any] = {}
-VIEWS = (type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items()))
+ORDERED: collections.OrderedDict[str, Any] = collections.OrderedDict()
+VIEWS = tuple(type(view) for one in (EMPTY, ORDERED) for view in (one.keys(), one.values(), one.items()))
 LONG = 1000
 LONGEST_INT = 1024
 """In bits. Longer ones are kept as text: a loader that admits only plain values refuses them."""
 
 
 def open_value(value: object) -> Opened | None:
-    """A number, a text, a name or a container of Python; None if it is none of these."""
-    for open_kind in (open_scalar, open_text, open_name, open_sequence, open_mapping, open_call):
+    """A number, a text or a container of Python; None if it is none of these."""
+    for open_kind in (open_scalar, open_text, open_sequence, open_mapping, open_call):
         opened = open_kind(value)
         if opened is not None:
             return opened
@@ -81,30 +76,26 @@ def open_scalar(value: Any) -> Opened | None:
     if issubclass(kind, float):
         return Opened([*told(kind, float), ("float", float.__float__(value))], own_attributes(value), shared=False)
     if issubclass(kind, complex):
-        return Opened([("type", name_type(kind)), ("real", value.real), ("imaginary", value.imag)], shared=False)
+        real, imaginary = (member.__get__(value) for member in (complex.real, complex.imag))  # type: ignore[attr-defined,unused-ignore]
+        facts = [("type", name_type(kind)), ("real", real), ("imaginary", imaginary)]
+        return Opened(facts, own_attributes(value), shared=False)
     return None
 
 
 def open_text(value: Any) -> Opened | None:
     kind = type(value)
     if issubclass(kind, str):
-        return Opened([*told(kind, str), ("str", mask_repr(str.__str__(value)))], own_attributes(value), shared=False)
+        text = mask_addresses(str.__str__(value))
+        return Opened([*told(kind, str), ("str", text)], own_attributes(value), shared=False)
     if issubclass(kind, (bytes, bytearray, memoryview)):
-        return Opened([("type", name_type(kind)), ("bytes", bytes(value).decode("latin-1"))], shared=kind is bytearray)
+        facts = [("type", name_type(kind)), ("bytes", memoryview(value).tobytes().decode("latin-1"))]
+        return Opened(facts, own_attributes(value), shared=kind is bytearray)
     if issubclass(kind, TOLD_BY_REPR):
-        return Opened([("type", name_type(kind)), ("text", mask_repr(repr(value)))], shared=False)
-    return None
-
-
-def open_name(value: Any) -> Opened | None:
-    """Classes, functions and modules are what they are called."""
-    if issubclass(type(value), type):
-        return Opened([("class", name_type(value))], shared=False)
-    if issubclass(type(value), types.ModuleType):
-        return Opened([("module", value.__name__)], shared=False)
-    if issubclass(type(value), CALLABLES):
-        module = getattr(value, "__module__", None)
-        return Opened([("function", f"{module}.{value.__qualname__}" if module else value.__qualname__)], shared=False)
+        truthful: Any = next(base for base in kind.__mro__ if base.__module__.partition(".")[0] in LIBRARIES)
+        facts = [("type", name_type(kind)), ("text", mask_addresses(truthful.__repr__(value)))]
+        slotted = {name for base in truthful.__mro__ for name in base.__dict__}
+        added = [] if truthful is kind else [part for part in own_attributes(value) if part[0][1:] not in slotted]
+        return Opened(facts, added, shared=False)
     return None
 
 
@@ -206,11 +197,7 @@ def number(items: Any) -> list[tuple[str, Any]]:
 
 def own_attributes(value: object, besides: dict[Any, Any] | None = None) -> list[tuple[str, Any]]:
     """The attributes that an instance of a subclass has of its own, but not those that are its items too."""
-    try:
-        attributes = dict(object.__getattribute__(value, "__dict__"))
-    except AttributeError:
-        return []
-    items = besides or {}
+    attributes, items = read_attributes(value), besides or {}
     return [
         (f".{name}", attributes[name]) for name in sorted(attributes) if items.get(name, items) is not attributes[name]
     ]

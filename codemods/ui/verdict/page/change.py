@@ -8,7 +8,8 @@ from itertools import groupby
 from codemods.ui.verdict.diff import FileDiff, Hunk, Line, Pair, Span, changed_words, read_diff, side_by_side
 from codemods.ui.verdict.page.code import code
 from codemods.ui.verdict.page.markup import Html, element, markup
-from validate.model import Verdict
+from codemods.ui.verdict.page.places import titled
+from validate.model import ChangedPlace, Verdict
 
 UNFOLDED = 160
 """Lines of all files together up to which they are shown without being asked for."""
@@ -24,7 +25,15 @@ def change_section(verdict: Verdict) -> Html:
         lines += sum(len(hunk.lines) for hunk in file.hunks)
         shown.append(file_block(file, verdict, is_open=not shown or lines <= UNFOLDED))
     legend = "A dot beside a number: this changed line ran." if verdict.before.ran or verdict.after.ran else None
-    return markup(shown, legend and element("p", legend, class_="quiet"))
+    places = titled("Changed places", [seen_entry(place) for place in verdict.changed])
+    return markup(shown, legend and element("p", legend, class_="quiet"), places)
+
+
+def seen_entry(place: ChangedPlace) -> Html:
+    """A changed place, and what was seen of it."""
+    return markup(
+        element("code", place.name), element("p", place.sentence, class_=None if place.is_seen else "unknown")
+    )
 
 
 def file_block(file: FileDiff, verdict: Verdict, is_open: bool) -> Html:

@@ -50,8 +50,8 @@ def totals(side: Measurement) -> str:
     parts = []
     if side.graphs is not None:
         parts += [count_of(len(side.graphs), "graph"), count_of(len(side.recompiles or ()), "recompile")]
-    if side.breaks is not None:
-        parts.insert(1, count_of(len(side.breaks), "break"))
+    if side.break_count is not None:
+        parts.insert(1, count_of(side.break_count, "break"))
     return ", ".join(parts)
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.ui.verdict.page.markup import Child, Html, element, markup
-from codemods.ui.verdict.places import breaks_by_fate, count_lines, count_of, kind_label, labels_of, place_of, repeated
-from validate.model import Break, Difference, Measurement, Sync, Verdict
+from codemods.ui.verdict.places import breaks_by_fate, count_lines, count_of, kind_labels, labels_of, place_of, repeated
+from validate.model import Break, Difference, Measurement, Sync, Verdict, count_breaks
 
 FOLDED = 12
 """Entries of one list from which on it is folded."""
 
 
-def titled(title: str, entries: Sequence[Child], kind: str = "") -> Html | None:
-    """A list below its title; a long one is folded, an empty one left out."""
+def titled(title: str, entries: Sequence[Child], kind: str = "", number: int | str | None = None) -> Html | None:
+    """A list below its title; a long one is folded, an empty one left out. An entry may stand for several."""
     if not entries:
         return None
-    head = [element("span", title, class_="list-title"), " ", element("span", str(len(entries)), class_="quiet")]
+    shown = str(len(entries) if number is None else number)
+    head = [element("span", title, class_="list-title"), " ", element("span", shown, class_="quiet")]
     body = element("ul", (element("li", entry) for entry in entries), class_="places")
     return element(
         "details", element("summary", head), body, class_=f"list {kind}".strip(), open=len(entries) <= FOLDED
@@ -87,17 +88,17 @@ def nothing_to_list(verdict: Verdict) -> str:
 def break_lists(verdict: Verdict) -> Iterator[Html | None]:
     fates = breaks_by_fate(verdict)
     if fates:
-        yield titled("Breaks that went", [break_entry(one) for one in fates.went], "went")
-        yield titled("Breaks that came", [break_entry(one) for one in fates.came], "came")
-        yield titled("Breaks that stayed", [break_entry(*pair) for pair in fates.stayed])
+        yield titled("Breaks that went", [break_entry(one) for one in fates.went], "went", count_breaks(fates.went))
+        yield titled("Breaks that came", [break_entry(one) for one in fates.came], "came", count_breaks(fates.came))
+        yield titled("Breaks that stayed", [break_entry(*pair) for pair in fates.stayed], number=fates.stayed_count)
         return
     for side in (verdict.before, verdict.after):
-        yield titled(f"Breaks {side.side}", [break_entry(one) for one in side.breaks or ()])
+        yield titled(f"Breaks {side.side}", [break_entry(one) for one in side.breaks or ()], number=side.break_count)
 
 
 def break_entry(one: Break, after: Break | None = None) -> Html:
     moved = f" > {after.line}" if after and after.line != one.line else ""
-    labels = [one.id, kind_label(one), f"{one.count} times" if one.count > 1 else ""]
+    labels = [one.id, *kind_labels(one), f"{one.count} times" if one.count > 1 else ""]
     return markup(
         element("code", f"{place_of(one)}{moved}"),
         f" in {one.function} ",

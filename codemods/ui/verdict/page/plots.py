@@ -55,7 +55,7 @@ RATIOS = (
 def speed_section(verdict: Verdict) -> Html:
     figures = [figure for name in TIMES if (figure := time_figure(verdict, name))]
     if not figures:
-        return element("p", "No times were measured.", class_="quiet")
+        return element("p", "Not measured.", class_="quiet")
     return markup(element("div", figures, class_="figures"), ratio_figure(verdict))
 
 
