@@ -70,9 +70,11 @@ def test_the_laws_hold_for_the_files_of_torch(
     assert [result.path for result in results if result.error] == []
     change = plan(fixable, Project(tree.root, tree.entries), codemods)
     refused = [(finding.path, finding.line, reason) for finding, reason in change.left_out]
-    assert refused == []
+    assert [one for one in refused if not one[-1].startswith("overlaps ")] == []
     again = scan_again(tree, codemods, change.written)
-    assert not again, "a second run would change something"
+    assert {finding.path for finding in again} <= {path for path, *_ in refused}, "a second run would change something"
+    rest = plan(again, Project(tree.root, tree.entries, change.written), codemods)
+    assert scan_again(tree, codemods, {**change.written, **rest.written}) == [], "what overlapped is never done"
 
 
 def scan_again(tree: Tree, codemods: list[Codemod], after: Mapping[str, bytes]) -> list[Finding]:

@@ -37,6 +37,18 @@ SHAPES: Mapping[str, Shape] = {
     "prepare": {"seconds": SECONDS, "around": SECONDS},
     "block": SECONDS,
     "compare": [{"differences": [Difference], "declared_seen": [str]}],
+    "audit": {
+        "hazards": [dict],
+        "raised": [[str]],
+        "graph_runs": int,
+        "generations": int,
+        "compiled_calls": int,
+        "skipped": int,
+        "idle": int,
+        "passed_over": int,
+        "compiled_here": bool,
+    },
+    "find_lines": [dict],
 }
 """By stage; of others it is only known that there is an answer."""
 
@@ -50,13 +62,15 @@ def find_flaw(stage: str, told: Any) -> str:
     if "result" not in told:
         return "neither a result nor an error"
     result = told["result"]
-    return find_in(SHAPES.get(stage, object), result, stage) or find_uneven(result)
+    return find_in(SHAPES.get(stage, object), result, stage) or find_uneven(stage, result)
 
 
-def find_uneven(result: Any) -> str:
-    """Every case that raised has its exception."""
-    if isinstance(result, dict) and len(result.get("raised", ())) != len(result.get("exceptions", ())):
+def find_uneven(stage: str, result: Any) -> str:
+    """Every case that raised has its exception, and in an audit its text."""
+    if stage in ("eager", "compiled") and len(result["raised"]) != len(result["exceptions"]):
         return "the exceptions are not those of the cases that raised"
+    if stage == "audit" and any(len(row) != 2 for row in result["raised"]):
+        return "audit.raised has a row without a case and its error"
     return ""
 
 

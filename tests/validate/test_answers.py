@@ -13,6 +13,10 @@ RECORDS: dict[str, Any] = {
     "digest": "ab", "raised": ["case 1"], "exceptions": ["ValueError no"], "mutated": False, "random": True,
     "opaque": [["case 1", "output", "generator"]], "peak_bytes": None, "wrote": False,
 }  # fmt: skip
+AUDIT: dict[str, Any] = {
+    "hazards": [{}], "raised": [["case 1", "ValueError: no"]], "graph_runs": 2, "generations": 2, "compiled_calls": 2,
+    "skipped": 0, "idle": 0, "passed_over": 0, "compiled_here": True,
+}  # fmt: skip
 WELL: list[tuple[str, Any]] = [
     ("block", 0.5),
     ("block", 1),
@@ -20,7 +24,8 @@ WELL: list[tuple[str, Any]] = [
     ("prepare", {"seconds": 1e-5, "around": 0.0}),
     ("syncs", {"syncs": [SYNC], "moves": [], "how": "", "ran": {}, "stale": []}),
     ("open", {"cases": [], "environment": {}, "exact": True, "rtol": None, "atol": 0.1, "notices": [], "more": 1}),
-    ("audit", ["anything"]),
+    ("audit", AUDIT),
+    ("collect_errors", ["anything"]),
 ]
 WRONG: list[tuple[str, Any, str]] = [
     ("block", float("nan"), "block is float nan"),
@@ -33,6 +38,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("eager", {**RECORDS, "exceptions": []}, "the exceptions are not those of the cases that raised"),
     ("eager", {**RECORDS, "opaque": [3]}, "eager.opaque[0] is int 3"),
     ("eager", {**RECORDS, "peak_bytes": "many"}, "eager.peak_bytes is str 'many'"),
+    ("audit", {**AUDIT, "raised": [["case 1"]]}, "audit.raised has a row without a case and its error"),
+    ("audit", {**AUDIT, "hazards": None}, "audit.hazards is NoneType None"),
     ("syncs", {**WELL[4][1], "syncs": [{"file": "a.py"}]}, "syncs.syncs[0]: 'line' is missing or unknown"),
     ("syncs", {**WELL[4][1], "syncs": [{**SYNC, "x": 1}]}, "syncs.syncs[0]: 'x' is missing or unknown"),
     ("syncs", {**WELL[4][1], "syncs": [{**SYNC, "count": "1"}]}, "syncs.syncs[0].count is str '1'"),
@@ -59,4 +66,4 @@ def test_what_is_neither_a_result_nor_an_error_is_a_flaw(told: Any) -> None:
 def test_every_stage_that_proofs_ask_for_has_a_shape() -> None:
     from validate.pair import MEASURING
 
-    assert {*MEASURING, "hello", "open", "eager", "compiled", "compare"} == set(SHAPES)
+    assert {*MEASURING, "hello", "open", "eager", "compiled", "compare", "audit", "find_lines"} == set(SHAPES)

@@ -116,10 +116,10 @@ def test_code_that_differs_from_itself_decides_nothing(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_compared_is_named_with_the_way_out(tmp_path: Path) -> None:
-    opaque = MODULE.replace("return y.relu()", "return (part for part in y)")
+    opaque = MODULE.replace("return y.relu()", "return __import__('_thread').allocate_lock()")
     verdict = prove_texts(tmp_path, opaque, opaque.replace("x * 2", "2 * x"), SCENARIO, **QUICK)
     assert verdict.ruling is Ruling.UNDECIDED
-    assert "generator" in verdict.sentence
+    assert "_thread.lock" in verdict.sentence
     assert "state(obj, output)" in verdict.sentence
 
 
