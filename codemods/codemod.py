@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
-from codemods.model import Finding, FullgraphError, Purpose, Site
-from codemods.model import Unsure as Unsure
-from codemods.module import Module, Scope
-from codemods.project import Project
+from fullgraph.codemods.model import Finding, FullgraphError, Purpose, Site
+from fullgraph.codemods.model import Unsure as Unsure
+from fullgraph.codemods.module import Module, Scope
+from fullgraph.codemods.project import Project
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def parse_options(codemod: str, kind: type[Options], given: Mapping[str, str]) -
 def check_torch(name: str, given: object) -> str:
     """A version of torch as the user gave it, or nothing."""
     if given:
-        from codemods.syntax.torch_version import is_version
+        from fullgraph.codemods.syntax.torch_version import is_version
 
         if not is_version(given):
             raise FullgraphError(f"{name}: {given!r} is not a version; write 2.9")

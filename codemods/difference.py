@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from codemods.model import Span
+from fullgraph.codemods.model import Span
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 WORD = re.compile(r"\w+|\s+|[^\w\s]")

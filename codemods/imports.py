@@ -8,10 +8,10 @@ from collections.abc import Container
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from codemods.model import Edit
+from fullgraph.codemods.model import Edit
 
 if TYPE_CHECKING:
-    from codemods.module import Module
+    from fullgraph.codemods.module import Module
 
 SETTING = re.compile(
     r"(?:os\.(?:environ|putenv|unsetenv|chdir|add_dll)|sys\.path|site|warnings|logging|faulthandler|dotenv)\b"

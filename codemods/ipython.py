@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from codemods.parse import parse_any, parse_text
-from codemods.source import blank_out
+from fullgraph.codemods.parse import parse_any, parse_text
+from fullgraph.codemods.source import blank_out
 
 PYTHON_CELLS = frozenset(
     {"capture", "debug", "heat", "memit", "mprun", "profile", "prun", "pyinstrument", "snakeviz", "time", "timeit"}

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from codemods.model import SourceError
-from codemods.project import Project
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.project import Project
 
 ANSWER = TypeVar("ANSWER")
 Note = Callable[[str, bytes], str]

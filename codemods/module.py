@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeVar, overload
 
-from codemods.imports import Imports
-from codemods.model import Edit, Finding, Safety, Since, Span
-from codemods.parse import parse
-from codemods.scopes import Scopes
-from codemods.source import Source
+from fullgraph.codemods.imports import Imports
+from fullgraph.codemods.model import Edit, Finding, Safety, Since, Span
+from fullgraph.codemods.parse import parse
+from fullgraph.codemods.scopes import Scopes
+from fullgraph.codemods.source import Source
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
 NODE = TypeVar("NODE", bound=ast.AST)

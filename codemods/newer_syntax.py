@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
-from codemods.model import Span
-from codemods.source import blank_out
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.source import blank_out
 
 DEEPEST = 200  # brackets, as in CPython's tokenizer; LibCST overflows the stack, and ends the process, at about 1500
 LONGEST = 1000  # operators in a row; LibCST takes time by their square, and ends the process at about 8000

@@ -12,9 +12,9 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
-from codemods.ipython import blank_cell_magics, read_cell
-from codemods.model import Edit, SourceError
-from codemods.source import Source, blank_out
+from fullgraph.codemods.ipython import blank_cell_magics, read_cell
+from fullgraph.codemods.model import Edit, SourceError
+from fullgraph.codemods.source import Source, blank_out
 
 SPELLING = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2} | \\u[0-9a-fA-F]{4} | \\. | .", re.VERBOSE | re.DOTALL

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import warnings
 
-from codemods.model import SourceError
-from codemods.source import Source
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.source import Source
 
 
 def parse(source: Source) -> tuple[ast.Module, str]:
@@ -24,7 +24,7 @@ def parse_any(text: str) -> tuple[ast.Module, str]:
     try:
         return parse_text(text), text
     except SyntaxError as error:
-        from codemods.newer_syntax import blank_newer_syntax
+        from fullgraph.codemods.newer_syntax import blank_newer_syntax
 
         older = blank_newer_syntax(text)
         if older is None:

@@ -17,14 +17,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from codemods.model import Edit, SourceError, Span, Unsure
-from codemods.module import Module
-from codemods.plain_file import read_plain
-from codemods.source import Source, decode
-from codemods.source_roots import CUSTOMARY, declared_roots, is_project
+from fullgraph.codemods.model import Edit, SourceError, Span, Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.plain_file import read_plain
+from fullgraph.codemods.source import Source, decode
+from fullgraph.codemods.source_roots import CUSTOMARY, declared_roots, is_project
 
 if TYPE_CHECKING:
-    from codemods.syntax.torch_version import Torch
+    from fullgraph.codemods.syntax.torch_version import Torch
 
 ANSWER = TypeVar("ANSWER")
 PAYS = 3
@@ -96,7 +96,7 @@ class Project:
     def torch(self, given: str) -> Torch | None:
         """The oldest torch that the code has to run on; `given`: as the user says."""
         if given not in self._torch:
-            from codemods.syntax.torch_version import torch_of
+            from fullgraph.codemods.syntax.torch_version import torch_of
 
             self._torch[given] = torch_of(self.root, given)
         return self._torch[given]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from codemods.model import Change, Edit, Finding
-from codemods.module import NEWLINE
-from codemods.project import Project
-from codemods.source import decode
-from validate.exercised import did_run
-from validate.judge import combined, is_idle
-from validate.model import ChangedPlace, Ruling, Verdict
+from fullgraph.codemods.model import Change, Edit, Finding
+from fullgraph.codemods.module import NEWLINE
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.source import decode
+from fullgraph.validate.exercised import did_run
+from fullgraph.validate.judge import combined, is_idle
+from fullgraph.validate.model import ChangedPlace, Ruling, Verdict
 
 Prove = Callable[[Change, Project], Sequence[Verdict]]
 """Runs the scenarios on a change of a project: a verdict each."""

@@ -9,8 +9,8 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from codemods.codemod import Codemod, suggest
-from codemods.model import FullgraphError
+from fullgraph.codemods.codemod import Codemod, suggest
+from fullgraph.codemods.model import FullgraphError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -26,7 +26,7 @@ def all_codemods() -> dict[str, type[Codemod]]:
 
 
 def bundled() -> dict[str, type[Codemod]]:
-    import codemods.catalog as catalog
+    import fullgraph.codemods.catalog as catalog
 
     modules = pkgutil.walk_packages(catalog.__path__, catalog.__name__ + ".")
     return {

@@ -8,19 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from codemods.codemod import Codemod
-from codemods.foreign.blame import in_one_line
-from codemods.model import Change, Edit, Finding, Span
-from codemods.project import Project
-from codemods.rewrite.again import met_again
-from codemods.rewrite.entry import Run
-from codemods.rewrite.find import FileResult, find
-from codemods.rewrite.inside import OWN_REPOSITORY, why_not_creatable, why_not_writable
-from codemods.rewrite.journal import Journal, Sign
-from codemods.rewrite.order import Disagreement, disagreements
-from codemods.rewrite.plan import OVERLAPS, moved_along, plan, touched
-from codemods.rewrite.scan import Asker, Progress, Stopped, checked, scan
-from codemods.rewrite.walk import Tree, matching
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.foreign.blame import in_one_line
+from fullgraph.codemods.model import Change, Edit, Finding, Span
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.again import met_again
+from fullgraph.codemods.rewrite.entry import Run
+from fullgraph.codemods.rewrite.find import FileResult, find
+from fullgraph.codemods.rewrite.inside import OWN_REPOSITORY, why_not_creatable, why_not_writable
+from fullgraph.codemods.rewrite.journal import Journal, Sign
+from fullgraph.codemods.rewrite.order import Disagreement, disagreements
+from fullgraph.codemods.rewrite.plan import OVERLAPS, moved_along, plan, touched
+from fullgraph.codemods.rewrite.scan import Asker, Progress, Stopped, checked, scan
+from fullgraph.codemods.rewrite.walk import Tree, matching
 
 ROUNDS = 5
 """How often findings that overlapped are met again before the rest is named and left."""

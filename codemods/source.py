@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from codemods.model import Edit, SourceError
+from fullgraph.codemods.model import Edit, SourceError
 
 COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 NO_BREAK = re.compile(r"[^\r\n]")
@@ -62,7 +62,7 @@ def blank_out(text: str) -> str:
 def decode(path: str, raw: bytes) -> Source:
     """Read one file's bytes as Python source (or as a notebook, by its name)."""
     if path.endswith(".ipynb"):
-        from codemods.notebook import decode_notebook
+        from fullgraph.codemods.notebook import decode_notebook
 
         return decode_notebook(path, raw)
     if b"\0" in raw:

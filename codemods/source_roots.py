@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from codemods.plain_file import read_plain_text
+from fullgraph.codemods.plain_file import read_plain_text
 
 Roots = dict[str, str]
 

@@ -22,13 +22,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import validate.launch  # noqa: E402
+import fullgraph.validate.launch  # noqa: E402
 from tests.attack.bank import all_rewrites  # noqa: E402
 from tests.attack.running import Answer, ask  # noqa: E402
 from tests.chosen import is_chosen  # noqa: E402
 from tests.zygote import TORCH  # noqa: E402
 
-START = validate.launch.start
+START = fullgraph.validate.launch.start
 BANK = all_rewrites()
 FAULTS = {"wrong": "accepted", "unseen": "accepted", "clock": "accepted", "no-op": "praised", "right": "refused"}
 BAD = ("accepted", "praised", "refused", "crashed")
@@ -63,7 +63,7 @@ def class_of(title: str) -> str:
 
 def try_row(title: str) -> Answer:
     """Runs in a process of the pool, which has a zygote of its own."""
-    validate.launch.start = START if BANK[title].is_fresh else TORCH.start
+    fullgraph.validate.launch.start = START if BANK[title].is_fresh else TORCH.start
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         answer = ask(BANK[title], Path(folder) / "project")

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from codemods.registry import bundled
-from codemods.ui.layout import Entry, table_lines
-from validate.model import count_breaks
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.ui.layout import Entry, table_lines
+from fullgraph.validate.model import count_breaks
 
 ROOT = Path(__file__).parent.parent
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from pathlib import Path
 
-from codemods.codemod import Codemod
-from codemods.registry import bundled
-from codemods.ui.explain import ON_REQUEST, TESTS, example_of, settings_of, summary_of
-from codemods.ui.measured import numbers_text, stored_rows
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.ui.explain import ON_REQUEST, TESTS, example_of, settings_of, summary_of
+from fullgraph.codemods.ui.measured import numbers_text, stored_rows
 
 FOLDER = Path(__file__).parent.parent / "docs" / "codemods"
 MADE = "<!-- Made by `make docs` from the code; edits here are lost. -->"

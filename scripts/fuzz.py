@@ -181,7 +181,7 @@ def main() -> int:
     parser.add_argument("--fresh", action="store_true", help="forget what was done before")
     given = parser.parse_args()
     sys.path.insert(0, str(ROOT))
-    from codemods.registry import all_codemods
+    from fullgraph.codemods.registry import all_codemods
 
     if not any(kind.repairs_breaks for kind in all_codemods().values()):
         print("no codemod repairs breaks: there is nothing to examine")

@@ -15,16 +15,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import validate.launch  # noqa: E402
-from codemods.registry import bundled  # noqa: E402
-from codemods.ui.measured import ROW, codemod_of, prove_question, proven_cases, question_of, row_of  # noqa: E402
+import fullgraph.validate.launch  # noqa: E402
+from fullgraph.codemods.registry import bundled  # noqa: E402
+from fullgraph.codemods.ui.measured import ROW, codemod_of, prove_question, proven_cases, question_of, row_of  # noqa: E402
 from tests import torch_facts  # noqa: E402
 from tests.validate.proofs import CACHE  # noqa: E402
 from tests.zygote import TORCH  # noqa: E402
 
 
 def main() -> int:
-    validate.launch.start = TORCH.start
+    fullgraph.validate.launch.start = TORCH.start
     is_asked = "--all" in sys.argv
     for case in (case for name in bundled() for case in proven_cases(name)):
         measure(case, is_asked=is_asked)

@@ -17,9 +17,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from validate.model import Ruling, Settings, Sides, Verdict
-from validate.prove import prove
-from validate.scenario import read_scenario
+from fullgraph.validate.model import Ruling, Settings, Sides, Verdict
+from fullgraph.validate.prove import prove
+from fullgraph.validate.scenario import read_scenario
 
 
 @dataclass(frozen=True)

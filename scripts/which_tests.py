@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from validate.key import fingerprint  # noqa: E402
+from fullgraph.validate.key import fingerprint  # noqa: E402
 
 BUILT = {"node_modules", "dist", "__pycache__"}
 STAMP = ROOT / "tests" / "everything.json"

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from codemods import Codemod, Finding, Project
-from codemods.registry import codemod_named
-from codemods.rewrite.find import find
-from codemods.ui.explain import side
+from fullgraph import Codemod, Finding, Project
+from fullgraph.codemods.registry import codemod_named
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.ui.explain import side
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -91,7 +91,7 @@ class Case:
 
 
 def all_cases(codemod: str = "*") -> list[Case]:
-    from codemods.registry import bundled
+    from fullgraph.codemods.registry import bundled
 
     names = [name for name in bundled() if codemod in ("*", name)]
     return [Case(folder) for name in names for folder in sorted((FIXTURES / name).glob("*/"))]
@@ -99,7 +99,7 @@ def all_cases(codemod: str = "*") -> list[Case]:
 
 def apply(files: dict[str, bytes], findings: list[Finding]) -> dict[str, bytes]:
     """The files with all edits of these findings made, straight through the sources."""
-    from codemods.source import decode
+    from fullgraph.codemods.source import decode
 
     edits = [edit for finding in findings for edit in finding.edits]
     new = {edit.path: b"" for edit in edits if edit.creates}

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import settings
 from which_tests import ROOT, STAMP, chosen
 
-import validate.launch
+import fullgraph.validate.launch
 from tests.chosen import is_chosen
 from tests.zygote import TORCH
 
-START = validate.launch.start
+START = fullgraph.validate.launch.start
 VALIDATOR_TESTS = ROOT / "tests" / "validate"
 SEES_CODEMODS = re.compile(r"\b(codemods|capturing|fixtures|FIXTURES)\b")
 
@@ -73,7 +73,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> None:
 def forking() -> Iterator[None]:
     """Workers of proofs are forked from a process that has imported torch, started with the first of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(validate.launch, "start", TORCH.start)
+        patch.setattr(fullgraph.validate.launch, "start", TORCH.start)
         yield
     TORCH.end()
 
@@ -82,7 +82,7 @@ def forking() -> Iterator[None]:
 def starting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that is marked as one about `processes` has workers that are started as users have them."""
     if request.node.get_closest_marker("processes"):
-        monkeypatch.setattr(validate.launch, "start", START)
+        monkeypatch.setattr(fullgraph.validate.launch, "start", START)
 
 
 def pytest_configure() -> None:

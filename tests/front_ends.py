@@ -11,17 +11,17 @@ from typing import Any
 from click.testing import CliRunner
 from lsprotocol.types import CreateFile, Diagnostic, TextDocumentEdit
 
-from codemods.lsp.diagnostics import diagnose
-from codemods.lsp.edits import Abilities, Composer
-from codemods.lsp.fixing import accept_all, fix_project
-from codemods.lsp.pages import Page, text_page
-from codemods.lsp.positions import Lines
-from codemods.lsp.projects import LiveProject
-from codemods.lsp.settings import ClientSettings
-from codemods.notebook import NotebookSource
-from codemods.rewrite.walk import SUFFIXES, find_root
-from codemods.source import Source, decode
-from codemods.ui.cli import main
+from fullgraph.codemods.lsp.diagnostics import diagnose
+from fullgraph.codemods.lsp.edits import Abilities, Composer
+from fullgraph.codemods.lsp.fixing import accept_all, fix_project
+from fullgraph.codemods.lsp.pages import Page, text_page
+from fullgraph.codemods.lsp.positions import Lines
+from fullgraph.codemods.lsp.projects import LiveProject
+from fullgraph.codemods.lsp.settings import ClientSettings
+from fullgraph.codemods.notebook import NotebookSource
+from fullgraph.codemods.rewrite.walk import SUFFIXES, find_root
+from fullgraph.codemods.source import Source, decode
+from fullgraph.codemods.ui.cli import main
 from tests.cases import Case
 from tests.lsp.client import edited, path_of, uri_of
 

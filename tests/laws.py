@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from codemods import Edit, Finding
-from codemods.rewrite.find import find
-from codemods.rewrite.glance import BIG
-from codemods.rewrite.plan import plan
+from fullgraph import Edit, Finding
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.rewrite.glance import BIG
+from fullgraph.codemods.rewrite.plan import plan
 from tests.cases import Case, apply, words
 from tests.layouts import Files, imports_torch, is_plain, rename_torch
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from codemods.registry import bundled
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.plan import plan
-from codemods.rewrite.undo import undo
-from codemods.source import decode
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.plan import plan
+from fullgraph.codemods.rewrite.undo import undo
+from fullgraph.codemods.source import decode
 from tests.cases import Case, all_cases, apply
 from tests.laws import LAWS, after_in, one_of_each_shape, rewritten
 from tests.layouts import Files, Layout, is_plain

@@ -8,9 +8,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemods.difference import replacements
-from codemods.model import Edit, Span
-from codemods.source import splice_text
+from fullgraph.codemods.difference import replacements
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.source import splice_text
 
 LINES = st.lists(st.sampled_from(["a = f(b, c)", "a = g(b, c)", "", "  return x", "é\u2028\x0c", "x y z"]))
 TEXTS = st.builds(lambda lines, end: end.join(lines), LINES, st.sampled_from(["\n", "\r\n", "\r"]))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods.lsp.actions import FIX_PROJECT
-from codemods.registry import bundled
-from codemods.rewrite.walk import find_root
+from fullgraph.codemods.lsp.actions import FIX_PROJECT
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.rewrite.walk import find_root
 from tests.cases import FIXTURES, all_cases
 from tests.front_ends import (
     Said,

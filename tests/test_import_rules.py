@@ -23,17 +23,18 @@ PAYLOAD = ROOT / "codemods" / "payload"
 """What is written into users' projects."""
 
 LAYERS = [
-    "codemods.lsp",
-    "codemods.ui",
-    "codemods.tickets",
-    "codemods.run",
-    "codemods.executors",
-    "codemods.rewrite",
-    "codemods.foreign",
-    "codemods.catalog",
-    "codemods.topics",
-    "codemods.syntax",
-    "codemods",
+    "fullgraph.codemods.api",
+    "fullgraph.codemods.lsp",
+    "fullgraph.codemods.ui",
+    "fullgraph.codemods.tickets",
+    "fullgraph.codemods.run",
+    "fullgraph.codemods.executors",
+    "fullgraph.codemods.rewrite",
+    "fullgraph.codemods.foreign",
+    "fullgraph.codemods.catalog",
+    "fullgraph.codemods.topics",
+    "fullgraph.codemods.syntax",
+    "fullgraph.codemods",
 ]
 
 
@@ -56,7 +57,7 @@ def layer_of(name: str) -> int:
 
 
 def module_name(file: Path) -> str:
-    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(("fullgraph", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
 
 
 def test_nothing_imports_torch() -> None:
@@ -76,21 +77,28 @@ def test_slow_packages_are_imported_where_they_are_used() -> None:
 def test_a_room_imports_only_from_rooms_below_it() -> None:
     for file in sources("codemods"):
         for name in imports_of(file, at_top=True):
-            if name.startswith("codemods"):
+            if name.startswith("fullgraph.codemods"):
                 assert layer_of(module_name(file)) <= layer_of(name), f"{file} imports {name}"
 
 
 def test_the_validator_knows_nothing_of_codemods() -> None:
     for file in sources("validate"):
-        names = {name.partition(".")[0] for name in imports_of(file, at_top=False)}
-        assert "codemods" not in names, file
+        assert not any("codemods" in name.split(".") for name in imports_of(file, at_top=False)), file
+
+
+def test_modules_have_one_name() -> None:
+    """In the repository `import codemods` would work, and load every module a second time under another name."""
+    for folder in ("codemods", "validate", "tests", "scripts"):
+        for file in sources(folder):
+            names = {name.partition(".")[0] for name in imports_of(file, at_top=False)}
+            assert not names & {"codemods", "validate"}, file
 
 
 def test_help_loads_neither_the_validator_nor_tickets_nor_the_page() -> None:
     code = (
-        "import sys, codemods.ui.cli; "
-        "slow = ('validate', 'pygls', 'codemods.lsp', 'codemods.executors', 'codemods.ui.verdict', "
-        "'codemods.ui.tickets', 'codemods.tickets'); "
+        "import sys, fullgraph.codemods.ui.cli; "
+        "slow = ('fullgraph.validate', 'pygls', *(f'fullgraph.codemods.{room}' for room in "
+        "('lsp', 'executors', 'ui.verdict', 'ui.tickets', 'tickets'))); "
         "print([name for name in sys.modules if name.startswith(slow)])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -101,7 +109,7 @@ def test_codemods_do_not_import_each_other() -> None:
     for file in sources("codemods/catalog"):
         own = module_name(file)
         for name in imports_of(file, at_top=False):
-            assert not name.startswith("codemods.catalog.") or name == own, f"{file} imports {name}"
+            assert not name.startswith("fullgraph.codemods.catalog.") or name == own, f"{file} imports {name}"
 
 
 def test_the_worker_runs_on_python_3_9() -> None:

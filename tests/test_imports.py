@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from codemods.imports import insert_import
-from codemods.module import Module
-from codemods.source import decode, splice_text
+from fullgraph.codemods.imports import insert_import
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.source import decode, splice_text
 
 
 def module(text: str, name: str = "pkg.mod", path: str = "pkg/mod.py") -> Module:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from codemods.lasting import Shelf, lasting
-from codemods.lsp.projects import LiveProject
-from codemods.lsp.settings import ClientSettings
-from codemods.project import Project
-from codemods.rewrite import shelf as shelves
-from codemods.rewrite.shelf import DiskShelf
-from codemods.rewrite.walk import Tree, walk
-from codemods.topics.breaks import traced
+from fullgraph.codemods.lasting import Shelf, lasting
+from fullgraph.codemods.lsp.projects import LiveProject
+from fullgraph.codemods.lsp.settings import ClientSettings
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite import shelf as shelves
+from fullgraph.codemods.rewrite.shelf import DiskShelf
+from fullgraph.codemods.rewrite.walk import Tree, walk
+from fullgraph.codemods.topics.breaks import traced
 
 FILES = {
     "pyproject.toml": "[project]\nname = 'sample'\n",

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemods.model import SourceError
-from codemods.module import Module, children
-from codemods.source import decode, splice_text
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module, children
+from fullgraph.codemods.source import decode, splice_text
 
 
 def module(text: str) -> Module:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods.model import SourceError, Span
-from codemods.module import Module
-from codemods.newer_syntax import blank_newer_syntax, is_read
-from codemods.source import decode
+from fullgraph.codemods.model import SourceError, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.newer_syntax import blank_newer_syntax, is_read
+from fullgraph.codemods.source import decode
 
 NEWER = [
     "def first[T](items: list[T]) -> T:\n    return items[0]\n",

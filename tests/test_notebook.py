@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods.model import Edit, SourceError, Span
-from codemods.module import Module
-from codemods.notebook import NotebookSource, decode_notebook, place
-from codemods.source import decode, splice_text
+from fullgraph.codemods.model import Edit, SourceError, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.notebook import NotebookSource, decode_notebook, place
+from fullgraph.codemods.source import decode, splice_text
 
 PATH = "train.ipynb"
 PICTURE = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo=\n", "text/plain": ["<é \\u00e9>"]}}

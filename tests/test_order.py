@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods import Codemod, Finding, Project
-from codemods.registry import bundled
-from codemods.rewrite.find import find
-from codemods.rewrite.order import disagreements
-from codemods.rewrite.plan import plan
+from fullgraph import Codemod, Finding, Project
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.rewrite.order import disagreements
+from fullgraph.codemods.rewrite.plan import plan
 from tests.layouts import Files
 from tests.smells import SMELLS, program
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from codemods import Project
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.source_roots import import_folders
+from fullgraph import Project
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.source_roots import import_folders
 from tests.cases import Case, all_cases
 from tests.rewrite.running import write_files
 from tests.zygote import TORCH

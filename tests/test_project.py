@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import SourceError
-from codemods.project import Project
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.project import Project
 
 
 def project(root: Path, files: dict[str, str]) -> Project:

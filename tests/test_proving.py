@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import Change, Edit, Finding, Span
-from codemods.project import Project
-from codemods.proving import Prover, is_exercised
-from validate.judge import EFFECT, IDLE
-from validate.model import ChangedPlace, Measurement, Reason, Ruling, Scenario, Settings, Verdict
+from fullgraph.codemods.model import Change, Edit, Finding, Span
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.proving import Prover, is_exercised
+from fullgraph.validate.judge import EFFECT, IDLE
+from fullgraph.validate.model import ChangedPlace, Measurement, Reason, Ruling, Scenario, Settings, Verdict
 
 TEXT = b"def a(x):\n    return x\n\n\ndef b(x):\n    return x\n\n\ndef c(x):\n    return x\n"
 PROJECT = Project(Path("/"), ["m.py"], {"m.py": TEXT})

@@ -8,8 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from codemods.registry import bundled
-from codemods.ui.config import parse_config
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.ui.config import parse_config
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")
@@ -44,7 +44,7 @@ def test_the_configuration_example_is_valid(tmp_path: Path) -> None:
 
 
 def test_every_command_that_is_shown_exists() -> None:
-    from codemods.ui.cli import main
+    from fullgraph.codemods.ui.cli import main
 
     shown = set(re.findall(r"(?m)^fullgraph (\w+)", "\n".join(blocks(""))))
     assert shown == set(main.commands)

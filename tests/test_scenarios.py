@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from codemods.registry import bundled
-from codemods.ui.measured import ROW, Question, prove_question, proven_cases, question_of, row_of, wanted_of
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.ui.measured import ROW, Question, prove_question, proven_cases, question_of, row_of, wanted_of
+from fullgraph.validate.model import Declared, Settings
 from tests.cases import Case
 from tests.chosen import is_chosen
 from tests.validate.proofs import CACHE
-from validate.model import Declared, Settings
 
 CASES = [Case(case) for name in bundled() for case in proven_cases(name)]
 TORCH = version("torch")
@@ -87,7 +87,7 @@ def test_where_the_interpreter_lies_is_no_part_of_the_key() -> None:
 
 
 def test_explain_shows_the_claim_and_what_was_measured() -> None:
-    from codemods.ui.explain import explain
+    from fullgraph.codemods.ui.explain import explain
 
     for name in bundled():
         shown = " ".join(explain(name).split())

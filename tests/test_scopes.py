@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from codemods.module import Module
-from codemods.scopes import Scopes, names_within
-from codemods.source import decode
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import Scopes, names_within
+from fullgraph.codemods.source import decode
 
 
 def module_of(text: str) -> Module:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemods.model import Edit, SourceError, Span
-from codemods.source import decode, splice_text
+from fullgraph.codemods.model import Edit, SourceError, Span
+from fullgraph.codemods.source import decode, splice_text
 
 READABLE = {
     "utf-8": b"x = '\xc3\xa9'\n",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codemods.source_roots import import_folders
+from fullgraph.codemods.source_roots import import_folders
+from fullgraph.validate.scenario import read_scenario
 from tests.rewrite.running import write_files
-from validate.scenario import read_scenario
 
 POETRY = '[tool.poetry]\npackages = [{include = "pkg", from = "python"}]\n'
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from codemods import Codemod, Finding
-from codemods.project import Project
-from codemods.registry import bundled
-from codemods.rewrite.find import find
-from codemods.rewrite.plan import plan
-from codemods.rewrite.scan import scan
-from codemods.rewrite.walk import Tree, plant_trees
+from fullgraph import Codemod, Finding
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.rewrite.plan import plan
+from fullgraph.codemods.rewrite.scan import scan
+from fullgraph.codemods.rewrite.walk import Tree, plant_trees
 from tests.chosen import PARTS, commit
 
 TORCH = Path(sysconfig.get_path("purelib")) / "torch"

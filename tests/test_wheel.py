@@ -37,6 +37,14 @@ def test_the_wheel_holds_no_torch(fullgraph: Path, tmp_path: Path) -> None:
     assert run(python, "-c", "import torch", cwd=tmp_path).returncode == 1
 
 
+def test_the_wheel_takes_one_name_of_the_users_names(fullgraph: Path, tmp_path: Path) -> None:
+    """configobj, for one, brings a module `validate`."""
+    python = fullgraph.with_name("python")
+    assert run(python, "-c", "import fullgraph; print(fullgraph.check, fullgraph.Verdict)", cwd=tmp_path).stderr == ""
+    for name in ("codemods", "validate", "tests", "fixtures"):
+        assert run(python, "-c", f"import {name}", cwd=tmp_path).returncode == 1
+
+
 def test_the_installed_command_finds_writes_and_undoes(fullgraph: Path, tmp_path: Path) -> None:
     file = tmp_path / "scaler.py"
     text = EXAMPLE + (
@@ -60,14 +68,14 @@ def test_explain_shows_the_fixture_that_the_wheel_brings_along(fullgraph: Path, 
 
 def test_the_wheel_brings_the_page_of_a_verdict_and_its_schema(fullgraph: Path, tmp_path: Path) -> None:
     code = (
-        "from codemods.ui.verdict.as_html import verdict_html; from codemods.ui.verdict.as_json import schema; "
-        "print(verdict_html([])[:15], schema()['title'])"
+        "from fullgraph.codemods.ui.verdict import as_html, as_json; "
+        "print(as_html.verdict_html([])[:15], as_json.schema()['title'])"
     )
     done = run(fullgraph.with_name("python"), "-c", code, cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("<!doctype html> Verdict\n", "")
 
 
 def test_the_wheel_brings_the_table_of_public_names(fullgraph: Path, tmp_path: Path) -> None:
-    code = "from codemods.topics.public_api.table import table; print(table()['torch._dynamo.disable'].new)"
+    code = "from fullgraph.codemods.topics.public_api.table import table; print(table()['torch._dynamo.disable'].new)"
     done = run(fullgraph.with_name("python"), "-c", code, cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("torch.compiler.disable\n", "")

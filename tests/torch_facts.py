@@ -12,9 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from fullgraph.validate.key import key_of
 from tests.chosen import is_chosen
 from tests.zygote import TORCH
-from validate.key import key_of
 
 ROOT = Path(__file__).parent.parent
 MODULES = {"provoked": "tests.topics.breaks.provoked.run", "settings": "tests.catalog.settings_tried"}

@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from validate.launch import environment, start
+from fullgraph.validate.launch import environment, start
 
 MAIN = Path(__file__).with_name("zygote_process.py")
 """Run as a text, not as a file: at the foot of a worker's stack it must not look like code of the user's."""
@@ -63,7 +63,7 @@ class Zygote:
         return self
 
     def start(self, command: list[str], folder: Path, variables: dict[str, str], log: BinaryIO) -> Any:
-        """As `validate.launch.start`."""
+        """As `fullgraph.validate.launch.start`."""
         if command[0] == sys.executable and folder.is_dir() and self.require().has_same_start(variables):
             return Forked(self.socket, {"argv": command[1:], "cwd": str(folder), "env": variables}, log)
         return start(command, folder, variables, log)

@@ -1,6 +1,6 @@
 """Two versions of a tree and a scenario in, a verdict out. Knows nothing of codemods, and never imports torch."""
 
-from validate.model import (
+from fullgraph.validate.model import (
     Declared,
     Measurement,
     Outcome,

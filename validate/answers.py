@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from validate.model import Break, Difference, Graph, Sync
+from fullgraph.validate.model import Break, Difference, Graph, Sync
 
 Shape = Any
 """A type; a dataclass, for the dict of its fields; shapes by name; a list of one shape; a tuple of choices."""

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from validate.audit_model import Audit, Conclusion, Hazard, Place, RealError
-from validate.launch import Deadline, Died, Refused, Worker, python_of
-from validate.model import Outcome, Scenario, Settings, ValidateError
-from validate.pair import Progress
-from validate.prove import THEIR_FAULT
-from validate.worker.process.guard import PREFIX
+from fullgraph.validate.audit_model import Audit, Conclusion, Hazard, Place, RealError
+from fullgraph.validate.launch import Deadline, Died, Refused, Worker, python_of
+from fullgraph.validate.model import Outcome, Scenario, Settings, ValidateError
+from fullgraph.validate.pair import Progress
+from fullgraph.validate.prove import THEIR_FAULT
+from fullgraph.validate.worker.process.guard import PREFIX
 
 VALUELESS = "fake-cuda"
 PLACE = ("made", "kept", "overwritten", "used", "mark")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from validate.model import Outcome, Scenario, Settings
+from fullgraph.validate.model import Outcome, Scenario, Settings
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from validate.capture_problems import explain, how_it_ended, notices
-from validate.capture_session import Session, session_beside
-from validate.model import ValidateError
+from fullgraph.validate.capture_problems import explain, how_it_ended, notices
+from fullgraph.validate.capture_session import Session, session_beside
+from fullgraph.validate.model import ValidateError
 
 SITE = Path(__file__).parent / "worker" / "capturing" / "capture_site"
 PAUSE = 0.1

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from validate.capture_session import Session
+from fullgraph.validate.capture_session import Session
 
 BIG = 1_000_000_000
 

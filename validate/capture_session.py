@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from validate.model import ValidateError
+from fullgraph.validate.model import ValidateError
 
 FORMAT = 1
 PREFIX = ".session-"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from validate.launch import Died, Refused, Worker
-from validate.model import Declared, Difference, ValidateError
-from validate.pair import Pair
+from fullgraph.validate.launch import Died, Refused, Worker
+from fullgraph.validate.model import Declared, Difference, ValidateError
+from fullgraph.validate.pair import Pair
 
 
 @dataclass(frozen=True)

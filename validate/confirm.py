@@ -11,10 +11,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from validate.judge import BETTER, SAME, WORSE, Evidence, compare_speed, guard_tendency, memory_tendency
-from validate.model import ValidateError
-from validate.pair import CLEAR, Pair
-from validate.speed import Stopwatch
+from fullgraph.validate.judge import BETTER, SAME, WORSE, Evidence, compare_speed, guard_tendency, memory_tendency
+from fullgraph.validate.model import ValidateError
+from fullgraph.validate.pair import CLEAR, Pair
+from fullgraph.validate.speed import Stopwatch
 
 TIMES = 2
 TIMES_FOR_LITTLE = 3

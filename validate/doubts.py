@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from validate.judge import IDLE, Evidence
-from validate.model import Difference
+from fullgraph.validate.judge import IDLE, Evidence
+from fullgraph.validate.model import Difference
 
 SURROUNDINGS = "surroundings["
 LOCKS = ("_thread.lock", "_thread.RLock", "threading.Condition", "threading.Event")

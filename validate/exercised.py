@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from validate.device_operations import Operation, Touched, touched_operations
-from validate.gaps import Gap, find_gaps
-from validate.model import ChangedPlace, Sides
-from validate.texts import enclosing, is_code, lines_in, lines_of, parsed, text_of
+from fullgraph.validate.device_operations import Operation, Touched, touched_operations
+from fullgraph.validate.gaps import Gap, find_gaps
+from fullgraph.validate.model import ChangedPlace, Sides
+from fullgraph.validate.texts import enclosing, is_code, lines_in, lines_of, parsed, text_of
 
 SIDES = ("before", "after")
 

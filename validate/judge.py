@@ -6,7 +6,17 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from validate.model import ChangedPlace, Difference, Measurement, Outcome, Ratio, Reason, Ruling, Sync, Verdict
+from fullgraph.validate.model import (
+    ChangedPlace,
+    Difference,
+    Measurement,
+    Outcome,
+    Ratio,
+    Reason,
+    Ruling,
+    Sync,
+    Verdict,
+)
 
 BETTER, WORSE, SAME, DIFFERENT, UNKNOWN = "better", "worse", "same", "different", "unknown"
 NOISY = "noisy"

@@ -19,12 +19,12 @@ from secrets import token_hex
 from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
-from validate.answers import find_flaw
-from validate.model import Outcome, ValidateError
-from validate.worker.main import CLOSED
-from validate.worker.process.guard import HEARD
-from validate.worker.process.seal import sealer
-from validate.worker.process.strays import VARIABLE, can_find_strays, end_strays
+from fullgraph.validate.answers import find_flaw
+from fullgraph.validate.model import Outcome, ValidateError
+from fullgraph.validate.worker.main import CLOSED
+from fullgraph.validate.worker.process.guard import HEARD
+from fullgraph.validate.worker.process.seal import sealer
+from fullgraph.validate.worker.process.strays import VARIABLE, can_find_strays, end_strays
 
 MAIN = Path(__file__).parent / "worker" / "main.py"
 CLEARED = (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from validate.drafting.library import Library
-from validate.drafting.parameters import snake
-from validate.drafting.seen import Seen
-from validate.drafting.subject import find_subject
-from validate.harness.compose import Place, Request, compose, compose_test
-from validate.harness.config import Config
-from validate.harness.draft import HarnessDraft
+from fullgraph.validate.drafting.library import Library
+from fullgraph.validate.drafting.parameters import snake
+from fullgraph.validate.drafting.seen import Seen
+from fullgraph.validate.drafting.subject import find_subject
+from fullgraph.validate.harness.compose import Place, Request, compose, compose_test
+from fullgraph.validate.harness.config import Config
+from fullgraph.validate.harness.draft import HarnessDraft
 
 
 def new_harness(

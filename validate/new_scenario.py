@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from validate.drafting.compose import Draft, compose
-from validate.drafting.library import Library, Mention, Read
-from validate.drafting.parameters import snake
-from validate.drafting.seen import Seen
-from validate.drafting.subject import find_subject
+from fullgraph.validate.drafting.compose import Draft, compose
+from fullgraph.validate.drafting.library import Library, Mention, Read
+from fullgraph.validate.drafting.parameters import snake
+from fullgraph.validate.drafting.seen import Seen
+from fullgraph.validate.drafting.subject import find_subject
 
 
 def new_scenario(

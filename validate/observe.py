@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from validate.capture import started
-from validate.capture_problems import how_it_ended
-from validate.capture_session import Session, session_beside
-from validate.model import ValidateError
-from validate.observe_merge import merge_entries, merge_files, merge_others, merge_reads
+from fullgraph.validate.capture import started
+from fullgraph.validate.capture_problems import how_it_ended
+from fullgraph.validate.capture_session import Session, session_beside
+from fullgraph.validate.model import ValidateError
+from fullgraph.validate.observe_merge import merge_entries, merge_files, merge_others, merge_reads
 
 SITE = Path(__file__).parent / "worker" / "observing" / "observe_site"
 SCHEMA = 1

@@ -9,11 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from validate.launch import Deadline, Died, Refused, Worker, python_of
-from validate.model import Scenario, Settings, ValidateError
-from validate.observe import FORMAT, SCHEMA, Observed, add_hashes, write_whole
-from validate.observe_merge import place, place_break, shorten
-from validate.worker.process.guard import PREFIX
+from fullgraph.validate.launch import Deadline, Died, Refused, Worker, python_of
+from fullgraph.validate.model import Scenario, Settings, ValidateError
+from fullgraph.validate.observe import FORMAT, SCHEMA, Observed, add_hashes, write_whole
+from fullgraph.validate.observe_merge import place, place_break, shorten
+from fullgraph.validate.worker.process.guard import PREFIX
 
 
 def observe_scenario(scenario: Scenario, root: Path, settings: Settings, file: Path) -> Observed:

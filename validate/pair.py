@@ -11,11 +11,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from validate.exercised import changed_lines
-from validate.judge import COLD_MARGIN
-from validate.launch import Deadline, Died, Refused, Worker
-from validate.model import Outcome, Ratio, Scenario, Settings, Sides
-from validate.statistics import ratio_of
+from fullgraph.validate.exercised import changed_lines
+from fullgraph.validate.judge import COLD_MARGIN
+from fullgraph.validate.launch import Deadline, Died, Refused, Worker
+from fullgraph.validate.model import Outcome, Ratio, Scenario, Settings, Sides
+from fullgraph.validate.statistics import ratio_of
 
 Progress = Callable[[str, str], None]
 """Told the stage and what is being done in it."""

@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from validate import doubts
-from validate.comparing import Compared, Comparer
-from validate.confirm import Confirmation
-from validate.exercised import Trace, exercise
-from validate.judge import Evidence, judge, tell_difference
-from validate.launch import Deadline, Died, Refused, python_of
-from validate.model import Break, Declared, Graph, Scenario, Settings, Sides, Sync, ValidateError, Verdict
-from validate.pair import COLD_STARTS, SIDES, Pair, Progress
-from validate.same_program import is_same_program
-from validate.speed import Stopwatch
-from validate.statistics import ratio_of
-from validate.worker.process.guard import PREFIX
+from fullgraph.validate import doubts
+from fullgraph.validate.comparing import Compared, Comparer
+from fullgraph.validate.confirm import Confirmation
+from fullgraph.validate.exercised import Trace, exercise
+from fullgraph.validate.judge import Evidence, judge, tell_difference
+from fullgraph.validate.launch import Deadline, Died, Refused, python_of
+from fullgraph.validate.model import Break, Declared, Graph, Scenario, Settings, Sides, Sync, ValidateError, Verdict
+from fullgraph.validate.pair import COLD_STARTS, SIDES, Pair, Progress
+from fullgraph.validate.same_program import is_same_program
+from fullgraph.validate.speed import Stopwatch
+from fullgraph.validate.statistics import ratio_of
+from fullgraph.validate.worker.process.guard import PREFIX
 
 THEIR_FAULT = ("scenario", "import", "device", "torch")
 """Refusals that concern the scenario and not the change, when both sides give them."""

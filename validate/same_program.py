@@ -6,8 +6,8 @@ import ast
 from types import CodeType
 from typing import Any
 
-from validate.model import Sides
-from validate.texts import parsed, text_of
+from fullgraph.validate.model import Sides
+from fullgraph.validate.texts import parsed, text_of
 
 SEES_NAMES = {"locals", "vars", "eval", "exec", "dir", "globals"}
 """Functions to which the names of local variables matter."""

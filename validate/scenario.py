@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from validate.capture_session import read_index
-from validate.model import Scenario, ValidateError
+from fullgraph.validate.capture_session import read_index
+from fullgraph.validate.model import Scenario, ValidateError
 
 CAPTURES = Path(".fullgraph") / "captures"
 TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")

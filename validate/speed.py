@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from validate.judge import Evidence
-from validate.pair import SIDES, Pair
-from validate.statistics import joined, ratio_of
+from fullgraph.validate.judge import Evidence
+from fullgraph.validate.pair import SIDES, Pair
+from fullgraph.validate.statistics import joined, ratio_of
 
 SECONDS = 12.0
 """How long the blocks of one kind may take, if the time limit allows it."""

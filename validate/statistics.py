@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import exp, log, sqrt
 from statistics import fmean, median, stdev
 
-from validate.model import Ratio
+from fullgraph.validate.model import Ratio
 
 RESAMPLES = 2000
 FEW = 12

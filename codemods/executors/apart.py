@@ -12,12 +12,12 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from codemods.codemod import Codemod
-from codemods.executors.model import Proof
-from codemods.project import Project
-from codemods.rewrite.asking import Asked
-from codemods.rewrite.crew import Crew
-from validate.model import ValidateError, Verdict
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.executors.model import Proof
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import Asked
+from fullgraph.codemods.rewrite.crew import Crew
+from fullgraph.validate.model import ValidateError, Verdict
 
 QUESTION, ANSWER = "question", "answer"
 
@@ -28,7 +28,7 @@ def look(root: Path, files: Sequence[str], codemods: Sequence[Codemod], paths: l
 
 def prove(proof: Proof) -> Verdict | str:
     """The verdict, or why there is none."""
-    from codemods.executors.local import prove_here
+    from fullgraph.codemods.executors.local import prove_here
 
     try:
         return prove_here(proof, lambda stage, detail: None)

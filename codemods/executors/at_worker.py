@@ -15,8 +15,8 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from codemods.executors.apart import ANSWER, QUESTION
-from codemods.executors.parcels import unpack
+from fullgraph.codemods.executors.apart import ANSWER, QUESTION
+from fullgraph.codemods.executors.parcels import unpack
 
 ONE_AT_A_TIME = threading.Lock()
 """Two proofs on one worker would disturb each other's times, however many threads it has."""
@@ -86,7 +86,7 @@ def do_apart(what: str, given: tuple[Any, ...]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder, (Path(folder) / "said").open("w+b") as said:
         (Path(folder) / QUESTION).write_bytes(pickle.dumps((what, given)))
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "codemods.executors.apart", folder],
+            [sys.executable, "-P", "-m", "fullgraph.codemods.executors.apart", folder],
             stdin=subprocess.PIPE,
             stdout=said,
             stderr=said,

@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codemods.executors.at_worker import keep
-from codemods.model import FullgraphError
+from fullgraph.codemods.executors.at_worker import keep
+from fullgraph.codemods.model import FullgraphError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -199,7 +199,7 @@ def asked_of_worker() -> Callable[[], dict[str, str]]:
     """A function that travels as it is, so that a worker without this package can say so."""
 
     def ask() -> dict[str, str]:
-        from codemods.executors.cluster import describe_code
+        from fullgraph.codemods.executors.cluster import describe_code
 
         return describe_code()
 

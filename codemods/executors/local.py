@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemods.codemod import Codemod
-from codemods.executors.model import Proof
-from codemods.project import Project
-from codemods.rewrite.asking import Asked
-from codemods.rewrite.scan import AskHere
-from codemods.rewrite.walk import Entry
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.executors.model import Proof
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import Asked
+from fullgraph.codemods.rewrite.scan import AskHere
+from fullgraph.codemods.rewrite.walk import Entry
 
 if TYPE_CHECKING:
-    from validate.model import Verdict
-    from validate.pair import Progress
+    from fullgraph.validate.model import Verdict
+    from fullgraph.validate.pair import Progress
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def prove_here(proof: Proof, progress: Progress) -> Verdict:
     """What inductor has compiled is kept for later proofs."""
     from platformdirs import user_cache_path
 
-    from validate.prove import prove
+    from fullgraph.validate.prove import prove
 
     cache = user_cache_path("fullgraph") / "inductor"
     given = proof.scenario, proof.sides, proof.settings

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from codemods.codemod import Codemod
-from codemods.model import FullgraphError
-from codemods.project import Project
-from codemods.rewrite.asking import FILE_LIMIT, Asked
-from codemods.rewrite.walk import Entry
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import FILE_LIMIT, Asked
+from fullgraph.codemods.rewrite.walk import Entry
 
 if TYPE_CHECKING:
-    from validate.model import Declared, Scenario, Settings, Sides, Verdict
-    from validate.pair import Progress
+    from fullgraph.validate.model import Declared, Scenario, Settings, Sides, Verdict
+    from fullgraph.validate.pair import Progress
 
 LOCAL = "local"
 DASK = re.compile(r"dask://([^/\s]+:[0-9]+)/?")
@@ -48,11 +48,11 @@ class Executor(Protocol):
 def executor_named(name: str, jobs: int = 0, limit: float = FILE_LIMIT) -> Executor:
     """`local`, or `dask://host:8786`. The same name is the same executor, with one connection for all its work."""
     if name == LOCAL:
-        from codemods.executors.local import LocalExecutor
+        from fullgraph.codemods.executors.local import LocalExecutor
 
         return LocalExecutor(jobs, limit)
     if found := DASK.fullmatch(name):
-        from codemods.executors.on_dask import DaskExecutor
+        from fullgraph.codemods.executors.on_dask import DaskExecutor
 
         return DaskExecutor(found[1], limit)
     raise FullgraphError(f"--executor {name!r}: write local, or dask://host:8786")

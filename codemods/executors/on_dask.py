@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codemods.codemod import Codemod
-from codemods.executors import at_worker
-from codemods.executors.cluster import Cluster, cluster_at
-from codemods.executors.model import Proof
-from codemods.executors.parcels import Parcel, all_files, names_beside, pack
-from codemods.project import Project
-from codemods.rewrite.asking import Asked
-from codemods.rewrite.scan import CHUNK_BYTES, AskHere, chunks, is_cacheable
-from codemods.rewrite.walk import Entry
-from validate.model import ValidateError
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.executors import at_worker
+from fullgraph.codemods.executors.cluster import Cluster, cluster_at
+from fullgraph.codemods.executors.model import Proof
+from fullgraph.codemods.executors.parcels import Parcel, all_files, names_beside, pack
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import Asked
+from fullgraph.codemods.rewrite.scan import CHUNK_BYTES, AskHere, chunks, is_cacheable
+from fullgraph.codemods.rewrite.walk import Entry
+from fullgraph.validate.model import ValidateError
 
 if TYPE_CHECKING:
     from distributed import Future
 
-    from validate.model import Verdict
-    from validate.pair import Progress
+    from fullgraph.validate.model import Verdict
+    from fullgraph.validate.pair import Progress
 
 PORTIONS = 3
 """Chunks for every thread of the cluster: few enough to start few processes, enough to leave no thread idle."""

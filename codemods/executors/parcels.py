@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from codemods.model import FullgraphError
-from codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, work_tree_above
-from codemods.rewrite.walk import NEVER, SUFFIXES
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, work_tree_above
+from fullgraph.codemods.rewrite.walk import NEVER, SUFFIXES
 
 BLOCK = 8_000_000
 """Bytes that travel together. The scheduler keeps every block, so that no worker's death loses one."""

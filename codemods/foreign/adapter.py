@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from codemods.codemod import Codemod
-from codemods.difference import replacements
-from codemods.foreign.blame import blamed_on
-from codemods.model import Edit, Finding, Safety, SourceError, Span
-from codemods.module import NEWLINE, Module, Scope
-from codemods.project import Project
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.difference import replacements
+from fullgraph.codemods.foreign.blame import blamed_on
+from fullgraph.codemods.model import Edit, Finding, Safety, SourceError, Span
+from fullgraph.codemods.module import NEWLINE, Module, Scope
+from fullgraph.codemods.project import Project
 
 BLANK = re.compile(r"[\s\\\ufeff]*")
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import Any, NoReturn, get_args, get_type_hints
 
-from codemods.codemod import read_bool, suggest
-from codemods.model import FullgraphError
+from fullgraph.codemods.codemod import read_bool, suggest
+from fullgraph.codemods.model import FullgraphError
 
 READERS: dict[Any, Callable[[str], Any]] = {str: str, int: int, float: float, bool: read_bool, Any: str}
 

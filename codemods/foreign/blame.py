@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from codemods.model import SourceError
+from fullgraph.codemods.model import SourceError
 
 
 @contextmanager

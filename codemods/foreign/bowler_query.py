@@ -8,12 +8,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-from codemods.foreign.adapter import ForeignCodemod, Rewrite, first_line
-from codemods.foreign.blame import in_one_line
-from codemods.foreign.queries import NamedQuery, held_back
-from codemods.model import FullgraphError, SourceError
-from codemods.module import Module
-from codemods.project import Project
+from fullgraph.codemods.foreign.adapter import ForeignCodemod, Rewrite, first_line
+from fullgraph.codemods.foreign.blame import in_one_line
+from fullgraph.codemods.foreign.queries import NamedQuery, held_back
+from fullgraph.codemods.model import FullgraphError, SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
 
 
 def make_engine(query: Any) -> Any:

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from codemods.foreign.adapter import ForeignCodemod, Rewrite, first_line
-from codemods.foreign.arguments import read_arguments
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
+from fullgraph.codemods.foreign.adapter import ForeignCodemod, Rewrite, first_line
+from fullgraph.codemods.foreign.arguments import read_arguments
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
 
 if TYPE_CHECKING:
     import libcst

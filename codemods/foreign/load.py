@@ -12,11 +12,11 @@ from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from codemods.codemod import Codemod
-from codemods.foreign.blame import in_one_line
-from codemods.foreign.queries import held_back, queries_in
-from codemods.model import FullgraphError
-from codemods.plain_file import read_plain
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.foreign.blame import in_one_line
+from fullgraph.codemods.foreign.queries import held_back, queries_in
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.plain_file import read_plain
 
 BOWLER = ("bowler", "fissix")
 
@@ -117,7 +117,7 @@ def run(path: Path, code: CodeType) -> ModuleType:
 
 
 def own(module: ModuleType, path: Path) -> list[type[Codemod]]:
-    from codemods.registry import codemods_in
+    from fullgraph.codemods.registry import codemods_in
 
     kinds = codemods_in(module)
     for kind in kinds:
@@ -128,7 +128,7 @@ def own(module: ModuleType, path: Path) -> list[type[Codemod]]:
 def libcst(module: ModuleType, path: Path) -> list[type[Codemod]]:
     if "libcst.codemod" not in sys.modules:
         return []
-    from codemods.foreign.libcst_command import libcst_codemods
+    from fullgraph.codemods.foreign.libcst_command import libcst_codemods
 
     return [*libcst_codemods(module, path)]
 
@@ -136,6 +136,6 @@ def libcst(module: ModuleType, path: Path) -> list[type[Codemod]]:
 def bowler(module: ModuleType, tree: ast.Module, path: Path, executed: list[object]) -> list[type[Codemod]]:
     if "bowler.query" not in sys.modules:
         return []
-    from codemods.foreign.bowler_query import adapt
+    from fullgraph.codemods.foreign.bowler_query import adapt
 
     return [adapt(found, module, path) for found in queries_in(module, tree, executed)]

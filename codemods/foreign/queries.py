@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from codemods.model import FullgraphError
+from fullgraph.codemods.model import FullgraphError
 
 GENERIC = ("main", "query", "q", "run")
 """Names that say nothing: such a query is called by its file's name."""

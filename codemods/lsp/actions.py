@@ -7,10 +7,10 @@ from typing import Any
 
 from lsprotocol import types
 
-from codemods.lsp.diagnostics import finding_diagnostic
-from codemods.lsp.pages import Page
-from codemods.model import Finding, Safety
-from codemods.rewrite.find import FileResult
+from fullgraph.codemods.lsp.diagnostics import finding_diagnostic
+from fullgraph.codemods.lsp.pages import Page
+from fullgraph.codemods.model import Finding, Safety
+from fullgraph.codemods.rewrite.find import FileResult
 
 FIX_ALL = "source.fixAll.fullgraph"
 FIX_FILE = "source.fullgraph.file"

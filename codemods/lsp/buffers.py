@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
-from codemods.lsp.positions import Lines
-from codemods.model import SourceError
-from codemods.source import declared_encoding
+from fullgraph.codemods.lsp.positions import Lines
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.source import declared_encoding
 
 MARK = "\ufeff"
 

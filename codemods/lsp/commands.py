@@ -13,19 +13,19 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from codemods.lsp.desk import Desk
-from codemods.lsp.edits import Abilities, Composer
-from codemods.lsp.files import uri_of
-from codemods.lsp.fixing import Fixed, OnlyOne, accept_all, fix_files, fix_project
-from codemods.lsp.pages import Page, text_page
-from codemods.lsp.progress import shown
-from codemods.lsp.proofs import Judged, RunningProof, task_for
-from codemods.lsp.scenarios import Proof
-from codemods.lsp.telling import Look
-from codemods.lsp.undoing import step_back, undo_on_disk
-from codemods.model import FullgraphError
-from codemods.source import decode
-from validate.model import ValidateError
+from fullgraph.codemods.lsp.desk import Desk
+from fullgraph.codemods.lsp.edits import Abilities, Composer
+from fullgraph.codemods.lsp.files import uri_of
+from fullgraph.codemods.lsp.fixing import Fixed, OnlyOne, accept_all, fix_files, fix_project
+from fullgraph.codemods.lsp.pages import Page, text_page
+from fullgraph.codemods.lsp.progress import shown
+from fullgraph.codemods.lsp.proofs import Judged, RunningProof, task_for
+from fullgraph.codemods.lsp.scenarios import Proof
+from fullgraph.codemods.lsp.telling import Look
+from fullgraph.codemods.lsp.undoing import step_back, undo_on_disk
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.source import decode
+from fullgraph.validate.model import ValidateError
 
 PROVE, UNDO, REMEMBER = "fullgraph.prove", "fullgraph.undo", "fullgraph.remember"
 

@@ -14,15 +14,15 @@ from typing import Any, ParamSpec, TypeVar
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from codemods.lsp.files import OpenFile, OpenFiles
-from codemods.lsp.projects import LiveProject
-from codemods.lsp.proofs import Judged, RunningProof
-from codemods.lsp.scenarios import symbol_span
-from codemods.lsp.settings import ClientSettings
-from codemods.lsp.telling import Look, Teller
-from codemods.lsp.undoing import Memory
-from codemods.model import Span
-from codemods.rewrite.find import FileResult
+from fullgraph.codemods.lsp.files import OpenFile, OpenFiles
+from fullgraph.codemods.lsp.projects import LiveProject
+from fullgraph.codemods.lsp.proofs import Judged, RunningProof
+from fullgraph.codemods.lsp.scenarios import symbol_span
+from fullgraph.codemods.lsp.settings import ClientSettings
+from fullgraph.codemods.lsp.telling import Look, Teller
+from fullgraph.codemods.lsp.undoing import Memory
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.rewrite.find import FileResult
 
 DEBOUNCE = 0.02
 """Seconds without a key before a file is looked at."""
@@ -220,7 +220,7 @@ class Desk:
 
     def warm_up(self) -> None:
         """Load every codemod before the first file is opened."""
-        from codemods.registry import all_codemods
+        from fullgraph.codemods.registry import all_codemods
 
         all_codemods()
         gc.freeze()

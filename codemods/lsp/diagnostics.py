@@ -8,11 +8,11 @@ from pathlib import Path
 
 from lsprotocol.types import CodeDescription, Diagnostic, DiagnosticSeverity, DiagnosticTag, Location
 
-from codemods.difference import LINE as LINES
-from codemods.lsp.pages import Page
-from codemods.model import Finding, Safety, Span
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.suppress import Suppression
+from fullgraph.codemods.difference import LINE as LINES
+from fullgraph.codemods.lsp.pages import Page
+from fullgraph.codemods.model import Finding, Safety, Span
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.suppress import Suppression
 
 SOURCE = "fullgraph"
 ERROR = "error"
@@ -98,6 +98,6 @@ def line_span(page: Page, line: int) -> Span:
 
 def docs_page(name: str) -> Path | None:
     """The page about a codemod: in the installed package, or in a checkout; one of another distribution has none."""
-    package = Path(__file__).parent.parent
+    package = Path(__file__).resolve().parent.parent
     pages = (package / "docs" / f"{name}.md", package.parent / "docs" / "codemods" / f"{name}.md")
     return next((page for page in pages if page.is_file()), None)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from lsprotocol import types
 
-from codemods.lsp.fixing import Fixed
-from codemods.lsp.pages import Page, Piece, Sheet
-from codemods.model import FullgraphError, Safety, Span
+from fullgraph.codemods.lsp.fixing import Fixed
+from fullgraph.codemods.lsp.pages import Page, Piece, Sheet
+from fullgraph.codemods.model import FullgraphError, Safety, Span
 
 Pages = Callable[[str, bytes], Page]
 """The page of a file, by its path and its bytes."""

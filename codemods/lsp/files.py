@@ -12,12 +12,12 @@ from urllib.parse import unquote
 from lsprotocol.types import NotebookDocument
 from pygls.uris import from_fs_path, to_fs_path, uri_scheme
 
-from codemods.lsp.buffers import MARK, Buffer, Buffers, buffer_bytes, notebook_bytes
-from codemods.lsp.pages import Page, cells_page, text_page
-from codemods.lsp.projects import real_path, root_of
-from codemods.model import SourceError
-from codemods.rewrite.walk import SUFFIXES
-from codemods.source import Source, decode
+from fullgraph.codemods.lsp.buffers import MARK, Buffer, Buffers, buffer_bytes, notebook_bytes
+from fullgraph.codemods.lsp.pages import Page, cells_page, text_page
+from fullgraph.codemods.lsp.projects import real_path, root_of
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.rewrite.walk import SUFFIXES
+from fullgraph.codemods.source import Source, decode
 
 Home = tuple[Path, str]
 """A project's root, and the path of a file below it."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from codemods.lsp.projects import LiveProject
-from codemods.model import Edit, Finding, Safety
-from codemods.project import Project
-from codemods.rewrite.asking import FILE_LIMIT, ask_in_turn
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.walk import Tree
-from codemods.run import Reviewer, fix, respecting, writer_for
-from codemods.ui.commands import AcceptAll
+from fullgraph.codemods.lsp.projects import LiveProject
+from fullgraph.codemods.model import Edit, Finding, Safety
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import FILE_LIMIT, ask_in_turn
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.walk import Tree
+from fullgraph.codemods.run import Reviewer, fix, respecting, writer_for
+from fullgraph.codemods.ui.commands import AcceptAll
 
 Told = Callable[[str], None]
 """Told of each file that was looked at; whatever it raises ends the work."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from codemods.codemod import Codemod
-from codemods.lsp.diagnostics import docs_page, told
-from codemods.model import Finding
-from codemods.ui.measured import numbers_text, stored_rows
-from validate.launch import python_of
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.lsp.diagnostics import docs_page, told
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.ui.measured import numbers_text, stored_rows
+from fullgraph.validate.launch import python_of
 
 VERSION = re.compile(r"""__version__ = ['"]([^'"]+)""")
 PLACES = ("lib/python*/site-packages/torch/version.py", "Lib/site-packages/torch/version.py")

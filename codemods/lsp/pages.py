@@ -9,12 +9,12 @@ from functools import cached_property
 
 from lsprotocol.types import Location, Range
 
-from codemods.difference import replacements
-from codemods.lsp.buffers import MARK
-from codemods.lsp.positions import Lines
-from codemods.model import Edit, Span
-from codemods.notebook import NotebookSource
-from codemods.source import Source, decode
+from fullgraph.codemods.difference import replacements
+from fullgraph.codemods.lsp.buffers import MARK
+from fullgraph.codemods.lsp.positions import Lines
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.notebook import NotebookSource
+from fullgraph.codemods.source import Source, decode
 
 Piece = tuple["Sheet", Span, str]
 """What to replace in one sheet, and by what."""

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
-from codemods.model import Span
-from codemods.module import NEWLINE
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.module import NEWLINE
 
 CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2)}
 

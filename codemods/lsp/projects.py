@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from codemods.codemod import Codemod
-from codemods.lsp.settings import ClientSettings
-from codemods.model import FullgraphError
-from codemods.project import Project
-from codemods.rewrite.asking import ENOUGH
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.shelf import DiskShelf, LiveShelf
-from codemods.rewrite.walk import MARKERS, NEVER, SUFFIXES, Tree, find_root, matching, walk, without_links
-from codemods.run import look_at
-from codemods.ui.config import Config, read_config
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.lsp.settings import ClientSettings
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import ENOUGH
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.shelf import DiskShelf, LiveShelf
+from fullgraph.codemods.rewrite.walk import MARKERS, NEVER, SUFFIXES, Tree, find_root, matching, walk, without_links
+from fullgraph.codemods.run import look_at
+from fullgraph.codemods.ui.config import Config, read_config
 
 
 def root_of(file: Path, folders: Iterable[Path]) -> Path:

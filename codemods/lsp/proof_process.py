@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from validate.model import Declared, Settings, Sides, ValidateError, Verdict
+from fullgraph.validate.model import Declared, Settings, Sides, ValidateError, Verdict
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ def end_with_the_server() -> None:
 def run(task: ProofTask, answers: TextIO) -> Verdict:
     from platformdirs import user_cache_path
 
-    from codemods.source_roots import import_folders
-    from validate.prove import prove
-    from validate.scenario import read_scenario
+    from fullgraph.codemods.source_roots import import_folders
+    from fullgraph.validate.prove import prove
+    from fullgraph.validate.scenario import read_scenario
 
     def progress(stage: str, detail: str) -> None:
         tell(answers, stage=stage, detail=detail)

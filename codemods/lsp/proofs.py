@@ -13,16 +13,16 @@ from typing import Any
 
 from lsprotocol.types import Diagnostic, DiagnosticSeverity, Location
 
-from codemods.lsp.diagnostics import SOURCE
-from codemods.lsp.fixing import Told, fix_files
-from codemods.lsp.projects import LiveProject
-from codemods.lsp.proof_process import ProofTask
-from codemods.lsp.settings import ClientSettings
-from codemods.model import Finding, FullgraphError
-from codemods.project import Project
-from codemods.rewrite.earlier import earlier
-from codemods.ui.proof import declared_by, declared_since, sides_since
-from validate.model import Settings, Sides
+from fullgraph.codemods.lsp.diagnostics import SOURCE
+from fullgraph.codemods.lsp.fixing import Told, fix_files
+from fullgraph.codemods.lsp.projects import LiveProject
+from fullgraph.codemods.lsp.proof_process import ProofTask
+from fullgraph.codemods.lsp.settings import ClientSettings
+from fullgraph.codemods.model import Finding, FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.earlier import earlier
+from fullgraph.codemods.ui.proof import declared_by, declared_since, sides_since
+from fullgraph.validate.model import Settings, Sides
 
 CODE = "proof"
 PATIENCE = 10
@@ -111,7 +111,7 @@ class RunningProof:
     @staticmethod
     async def start(task: ProofTask) -> RunningProof:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "codemods.lsp.proof_process"),
+            *(sys.executable, "-P", "-m", "fullgraph.codemods.lsp.proof_process"),
             cwd=task.sides.root,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

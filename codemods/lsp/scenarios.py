@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.model import SourceError, Span
-from codemods.module import Function, Module
-from codemods.project import Project
-from validate.capture_session import read_index
-from validate.scenario import CAPTURES
+from fullgraph.codemods.model import SourceError, Span
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.validate.capture_session import read_index
+from fullgraph.validate.scenario import CAPTURES
 
 FOLDER = "scenarios/"
 CALLED = ("forward", "__call__")

@@ -10,15 +10,15 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from codemods.lsp.actions import KINDS, actions_for, can_resolve, findings_at
-from codemods.lsp.buffers import Buffers
-from codemods.lsp.commands import Commands
-from codemods.lsp.desk import Desk
-from codemods.lsp.hover import hover_text, torch_version
-from codemods.lsp.scenarios import proofs_in
-from codemods.lsp.settings import SECTION, read_settings
-from codemods.lsp.telling import Teller
-from codemods.model import FullgraphError
+from fullgraph.codemods.lsp.actions import KINDS, actions_for, can_resolve, findings_at
+from fullgraph.codemods.lsp.buffers import Buffers
+from fullgraph.codemods.lsp.commands import Commands
+from fullgraph.codemods.lsp.desk import Desk
+from fullgraph.codemods.lsp.hover import hover_text, torch_version
+from fullgraph.codemods.lsp.scenarios import proofs_in
+from fullgraph.codemods.lsp.settings import SECTION, read_settings
+from fullgraph.codemods.lsp.telling import Teller
+from fullgraph.codemods.model import FullgraphError
 
 NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from codemods.codemod import Codemod, check_torch, suggest
-from codemods.model import FullgraphError
-from codemods.ui.config import Config, as_text, choose_codemods
+from fullgraph.codemods.codemod import Codemod, check_torch, suggest
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.ui.config import Config, as_text, choose_codemods
 
 SECTION = "fullgraph"
 

@@ -8,7 +8,7 @@ import re
 import sys
 from typing import BinaryIO
 
-from codemods.lsp.server import make_server
+from fullgraph.codemods.lsp.server import make_server
 
 LONGEST = 1 << 28
 """Bytes of one message: no editor sends more, and pygls would ask for all of the memory at once."""

@@ -9,12 +9,12 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from codemods.lsp.diagnostics import diagnose
-from codemods.lsp.files import OpenFile
-from codemods.lsp.pages import Page
-from codemods.lsp.proofs import Judged
-from codemods.model import Span
-from codemods.rewrite.find import FileResult
+from fullgraph.codemods.lsp.diagnostics import diagnose
+from fullgraph.codemods.lsp.files import OpenFile
+from fullgraph.codemods.lsp.pages import Page
+from fullgraph.codemods.lsp.proofs import Judged
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.rewrite.find import FileResult
 
 Here = tuple[Path, str]
 """A project's root, and the path of a file below it."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codemods.lsp.fixing import Fixed
-from codemods.lsp.projects import LiveProject
-from codemods.model import FullgraphError
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.merge import Conflict, merge
-from codemods.rewrite.undo import undo
-from codemods.ui.history import files_text, standing
+from fullgraph.codemods.lsp.fixing import Fixed
+from fullgraph.codemods.lsp.projects import LiveProject
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.merge import Conflict, merge
+from fullgraph.codemods.rewrite.undo import undo
+from fullgraph.codemods.ui.history import files_text, standing
 
 KEPT = 50
 """How many changes are remembered, of those offered and of those made."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from codemods.model import Purpose
+from fullgraph.codemods.model import Purpose
 
 FOLDER = Path(__file__).parent
 

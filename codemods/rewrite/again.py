@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from codemods.model import Edit, Finding
-from codemods.rewrite.moved import moved
-from codemods.rewrite.plan import identity
+from fullgraph.codemods.model import Edit, Finding
+from fullgraph.codemods.rewrite.moved import moved
+from fullgraph.codemods.rewrite.plan import identity
 
 
 def met_again(waiting: Sequence[Finding], found: Sequence[Finding], edits: Iterable[Edit]) -> tuple[Finding, ...]:

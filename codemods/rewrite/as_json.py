@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codemods.model import Edit, Finding, Safety, Span
+from fullgraph.codemods.model import Edit, Finding, Safety, Span
 
 
 def dump_finding(finding: Finding) -> dict[str, Any]:

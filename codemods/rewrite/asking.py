@@ -8,12 +8,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from codemods.codemod import Codemod
-from codemods.foreign.blame import in_one_line
-from codemods.model import SourceError
-from codemods.project import Project
-from codemods.rewrite.cache import digest_bytes
-from codemods.rewrite.find import FileResult, find
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.foreign.blame import in_one_line
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.cache import digest_bytes
+from fullgraph.codemods.rewrite.find import FileResult, find
 
 ENOUGH = 3_000_000
 """Characters of parsed text whose trees are kept, for codemods that come back to them."""

@@ -9,7 +9,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from codemods.rewrite.folder import BarredError, Folder, is_link
+from fullgraph.codemods.rewrite.folder import BarredError, Folder, is_link
 
 LEFTOVER = ".fullgraph-new"
 

@@ -13,12 +13,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from codemods.codemod import Codemod
-from codemods.rewrite.as_json import dump_finding, load_finding
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.suppress import Suppression
-from codemods.rewrite.walk import Entry
-from codemods.source_roots import BUILD_FILES
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.rewrite.as_json import dump_finding, load_finding
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.suppress import Suppression
+from fullgraph.codemods.rewrite.walk import Entry
+from fullgraph.codemods.source_roots import BUILD_FILES
 
 SCHEMA = """
 create table if not exists files (path blob primary key, stamp text, digest text);
@@ -200,7 +200,7 @@ def code_of(kind: type[Codemod]) -> Iterable[Path]:
 
 def requirements(root: Path) -> list[str]:
     """The files that say what a project depends on and what its modules are called."""
-    from codemods.syntax.torch_version import ENVIRONMENTS, read_files
+    from fullgraph.codemods.syntax.torch_version import ENVIRONMENTS, read_files
 
     files = dict.fromkeys([*(root / name for name in (*BUILD_FILES, *ENVIRONMENTS)), *read_files(root)])
     return [f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()]

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods.model import FullgraphError
-from codemods.rewrite.atomic import replace_at
-from codemods.rewrite.folder import BarredError, Folder
-from codemods.rewrite.inside import place_of
-from codemods.rewrite.lock import locked
-from codemods.rewrite.units import Unit, companions
-from codemods.rewrite.walk import COPIES as MARK
-from codemods.rewrite.walk import FOLDER, INSTALLED
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.atomic import replace_at
+from fullgraph.codemods.rewrite.folder import BarredError, Folder
+from fullgraph.codemods.rewrite.inside import place_of
+from fullgraph.codemods.rewrite.lock import locked
+from fullgraph.codemods.rewrite.units import Unit, companions
+from fullgraph.codemods.rewrite.walk import COPIES as MARK
+from fullgraph.codemods.rewrite.walk import FOLDER, INSTALLED
 
 FORMAT = "fullgraph copies"
 WAIT_S = 60

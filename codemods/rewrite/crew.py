@@ -12,11 +12,11 @@ from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from codemods.codemod import Codemod
-from codemods.lasting import Shelf
-from codemods.model import FullgraphError
-from codemods.project import Project
-from codemods.rewrite.asking import SLACK, Asked, ask_in_turn, fatal, late
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.lasting import Shelf
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import SLACK, Asked, ask_in_turn, fatal, late
 
 GRACE = 3.0
 """Seconds beyond its time that a process gets to give up by itself, before it is ended."""

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from codemods.model import FullgraphError
+from fullgraph.codemods.model import FullgraphError
 
 CONTEXT = 3
 LONG = 5_000

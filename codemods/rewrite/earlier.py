@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods.model import FullgraphError
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.undo import undone_findings
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.undo import undone_findings
 
 GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager", "--no-optional-locks")
 """Git, asked without changing its index and without running what the repository's own config names."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codemods.model import Finding
-from codemods.rewrite.as_json import dump_finding, load_finding
-from codemods.rewrite.inside import parts_of
-from codemods.rewrite.seal import is_sealed, seal_of
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.rewrite.as_json import dump_finding, load_finding
+from fullgraph.codemods.rewrite.inside import parts_of
+from fullgraph.codemods.rewrite.seal import is_sealed, seal_of
 
 HEAD = b"fullgraph run 2 "
 WRITING, DONE, ROLLED_BACK = "writing", "done", "rolled back"

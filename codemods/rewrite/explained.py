@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from codemods.codemod import Codemod
-from codemods.difference import LINE, WORD, windows
-from codemods.model import Finding, SourceError
-from codemods.project import Project
-from codemods.rewrite.find import find
-from codemods.rewrite.plan import splice_all, without_clashes
-from codemods.rewrite.walk import plant_trees
-from codemods.source import decode
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.difference import LINE, WORD, windows
+from fullgraph.codemods.model import Finding, SourceError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.rewrite.plan import splice_all, without_clashes
+from fullgraph.codemods.rewrite.walk import plant_trees
+from fullgraph.codemods.source import decode
 
 ROUNDS = 5
 """How often findings in the text that others have left are looked for."""

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods.model import SourceError
-from codemods.rewrite.atomic import create_file, remove_leftover, replace_file
-from codemods.rewrite.folder import BarredError
-from codemods.rewrite.inside import place_of, read_inside, why_not_creatable, why_not_writable
-from codemods.rewrite.merge import merge
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.rewrite.atomic import create_file, remove_leftover, replace_file
+from fullgraph.codemods.rewrite.folder import BarredError
+from fullgraph.codemods.rewrite.inside import place_of, read_inside, why_not_creatable, why_not_writable
+from fullgraph.codemods.rewrite.merge import merge
 
 
 @dataclass(frozen=True)

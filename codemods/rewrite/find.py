@@ -9,20 +9,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codemods.codemod import Codemod
-from codemods.foreign.blame import blamed_on
-from codemods.model import Finding, Safety, SourceError, Span
-from codemods.module import Module
-from codemods.parse import parse_text
-from codemods.project import Project, is_test
-from codemods.rewrite.glance import BIG, glance
-from codemods.rewrite.near import reaching
-from codemods.rewrite.suppress import Suppression, may_suppress, silence
-from codemods.source import decode
-from codemods.syntax.compiled import compiled_code, may_compile
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.foreign.blame import blamed_on
+from fullgraph.codemods.model import Finding, Safety, SourceError, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.parse import parse_text
+from fullgraph.codemods.project import Project, is_test
+from fullgraph.codemods.rewrite.glance import BIG, glance
+from fullgraph.codemods.rewrite.near import reaching
+from fullgraph.codemods.rewrite.suppress import Suppression, may_suppress, silence
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.syntax.compiled import compiled_code, may_compile
 
 if TYPE_CHECKING:
-    from codemods.syntax.torch_version import Torch
+    from fullgraph.codemods.syntax.torch_version import Torch
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from codemods.model import FullgraphError
+from fullgraph.codemods.model import FullgraphError
 
 HAS_DESCRIPTORS = {os.open, os.stat, os.access, os.mkdir, os.rmdir, os.unlink, os.rename} <= os.supports_dir_fd
 CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

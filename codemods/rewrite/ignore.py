@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from codemods.plain_file import read_plain_text
+from fullgraph.codemods.plain_file import read_plain_text
 
 T = TypeVar("T")
 TOKEN = re.compile(r"\*+|\[(?:!|\^)?\]?(?:\\.|[^\]\\])*\]|\\.|.", re.DOTALL)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from codemods.rewrite.atomic import create_file
-from codemods.rewrite.folder import BarredError, Folder
-from codemods.rewrite.walk import FOLDER
+from fullgraph.codemods.rewrite.atomic import create_file
+from fullgraph.codemods.rewrite.folder import BarredError, Folder
+from fullgraph.codemods.rewrite.walk import FOLDER
 
 BARRED = {FOLDER, ".git", ".hg", ".svn", ".jj", "git~1"}
 """Folders that no run enters; `git~1` is how Windows may call `.git` in short."""

@@ -22,9 +22,9 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from codemods.model import Change, FullgraphError
-from codemods.rewrite.atomic import remove_if_empty, replace_file
-from codemods.rewrite.entry import (
+from fullgraph.codemods.model import Change, FullgraphError
+from fullgraph.codemods.rewrite.atomic import remove_if_empty, replace_file
+from fullgraph.codemods.rewrite.entry import (
     DONE,
     LARGEST,
     ROLLED_BACK,
@@ -38,12 +38,12 @@ from codemods.rewrite.entry import (
     pack,
     unpack,
 )
-from codemods.rewrite.file_step import FileStep
-from codemods.rewrite.folder import BarredError, Folder
-from codemods.rewrite.inside import missing_folders, place_of
-from codemods.rewrite.lock import is_held, locked, told_in_one_line
-from codemods.rewrite.seal import make_secret, read_secret
-from codemods.rewrite.walk import FOLDER
+from fullgraph.codemods.rewrite.file_step import FileStep
+from fullgraph.codemods.rewrite.folder import BarredError, Folder
+from fullgraph.codemods.rewrite.inside import missing_folders, place_of
+from fullgraph.codemods.rewrite.lock import is_held, locked, told_in_one_line
+from fullgraph.codemods.rewrite.seal import make_secret, read_secret
+from fullgraph.codemods.rewrite.walk import FOLDER
 
 RUNS, NEW, ENTRY, OLD_ENTRY = "runs", "new", "entry", "entry.json"
 NUMBER = re.compile("[1-9][0-9]{0,8}")

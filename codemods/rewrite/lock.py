@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from codemods.model import FullgraphError
-from codemods.rewrite.folder import BarredError, Folder
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.folder import BarredError, Folder
 
 LOCK, HOLDER = "lock", "holder"
 IGNORED = (".gitignore", ".ignore")

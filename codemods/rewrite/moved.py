@@ -9,9 +9,9 @@ from copy import copy
 from dataclasses import replace
 from typing import TypeVar
 
-from codemods.codemod import Codemod
-from codemods.model import Edit, Site, Span
-from codemods.module import NEWLINE
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Edit, Site, Span
+from fullgraph.codemods.module import NEWLINE
 
 CODEMOD = TypeVar("CODEMOD", bound=Codemod)
 Texts = Mapping[str, tuple[str, Sequence[Edit]]]

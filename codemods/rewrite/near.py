@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from codemods.codemod import Codemod
-from codemods.model import Span
-from codemods.module import Module
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.module import Module
 
 
 def reaching(interested: Sequence[Codemod], module: Module, near: Span) -> list[Codemod]:

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.rewrite.walk import Tree, walk
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.walk import Tree, walk
 
 
 def importers(root: Path, result: Mapping[str, bytes | None]) -> dict[str, str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Edit, Finding
-from codemods.project import Project
-from codemods.rewrite.again import met_again
-from codemods.rewrite.find import find
-from codemods.rewrite.plan import OVERLAPS, splice_all
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Edit, Finding
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.again import met_again
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.rewrite.plan import OVERLAPS, splice_all
 
 Meeting = tuple[Edit, Edit]
 

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Edit, Finding, SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.rewrite.find import find
-from codemods.rewrite.moved import with_moved_sites
-from codemods.source import Source, decode
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Edit, Finding, SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.rewrite.moved import with_moved_sites
+from fullgraph.codemods.source import Source, decode
 
 OVERLAPS = "overlaps"
 

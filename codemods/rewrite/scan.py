@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from codemods.codemod import Codemod
-from codemods.model import SourceError
-from codemods.project import Project
-from codemods.rewrite.asking import ENOUGH, FILE_LIMIT, Asked, ask_in_turn
-from codemods.rewrite.cache import Cache
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.shelf import DiskShelf
-from codemods.rewrite.walk import Entry, Tree
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import ENOUGH, FILE_LIMIT, Asked, ask_in_turn
+from fullgraph.codemods.rewrite.cache import Cache
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.shelf import DiskShelf
+from fullgraph.codemods.rewrite.walk import Entry, Tree
 
 WORTH_A_PROCESS = 1_000_000
 """Bytes of source below which starting processes takes longer than reading the files."""
@@ -59,7 +59,7 @@ class AskHere:
         total = sum(entry.size for entry in entries)
         if workers == 1 or total < WORTH_A_PROCESS or not is_cacheable(codemods):
             return ask_in_turn([entry.path for entry in entries], project, codemods, self.limit)
-        from codemods.rewrite.crew import Crew
+        from fullgraph.codemods.rewrite.crew import Crew
 
         return Crew(workers, project, codemods, chunks(entries, CHUNK_BYTES), self.limit)
 

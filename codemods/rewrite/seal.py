@@ -12,9 +12,9 @@ import os
 import secrets
 from pathlib import Path
 
-from codemods.model import FullgraphError
-from codemods.rewrite.atomic import create_file
-from codemods.rewrite.folder import BarredError, Folder
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.atomic import create_file
+from fullgraph.codemods.rewrite.folder import BarredError, Folder
 
 NAME = "secret"
 SIZE = 32

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codemods.rewrite.cache import FORMAT, cache_folder, digest_of, fingerprint_of_code
+from fullgraph.codemods.rewrite.cache import FORMAT, cache_folder, digest_of, fingerprint_of_code
 
 SCHEMA = "create table if not exists kept (kind text, what text, code text, put integer, held text)"
 GET = "select held from kept where what = ? and code = ? order by put desc"

@@ -8,9 +8,9 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codemods.codemod import Codemod
-from codemods.model import Finding
-from codemods.module import Module
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.module import Module
 
 MARK = re.compile(rb"fullgraph:\s*ignore")
 COMMENT = re.compile(r"#\s*fullgraph:\s*ignore\b(?:\[([^\]]*)\])?")
@@ -54,7 +54,7 @@ def silence(
 
 
 def is_known(name: str) -> bool:
-    from codemods.registry import all_codemods
+    from fullgraph.codemods.registry import all_codemods
 
     return name in all_codemods()
 

@@ -6,14 +6,14 @@ import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from codemods.model import Change, FullgraphError
-from codemods.rewrite.entry import Run
-from codemods.rewrite.folder import BarredError
-from codemods.rewrite.inside import read_inside
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.merge import Conflict, merge
-from codemods.rewrite.needed import importers
-from codemods.source import decode
+from fullgraph.codemods.model import Change, FullgraphError
+from fullgraph.codemods.rewrite.entry import Run
+from fullgraph.codemods.rewrite.folder import BarredError
+from fullgraph.codemods.rewrite.inside import read_inside
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.merge import Conflict, merge
+from fullgraph.codemods.rewrite.needed import importers
+from fullgraph.codemods.source import decode
 
 LONGEST = 20
 Step = tuple[str, bytes | None, bytes | None]

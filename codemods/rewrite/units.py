@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods.model import Unsure
-from codemods.rewrite.walk import INSTALLED
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.rewrite.walk import INSTALLED
 
 
 @dataclass(frozen=True, order=True)

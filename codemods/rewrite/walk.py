@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
-from codemods.model import FullgraphError
-from codemods.project import is_test
-from codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, read_line, work_tree_above
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.project import is_test
+from fullgraph.codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, read_line, work_tree_above
 
 FOLDER = ".fullgraph"
 """What fullgraph keeps in a project, at its root."""

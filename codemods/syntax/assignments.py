@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
-from codemods.module import Function, children
+from fullgraph.codemods.module import Function, children
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Setting = ast.Assign | ast.AnnAssign

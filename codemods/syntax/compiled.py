@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
 
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project, holds_word
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.definitions import GETTER, Definitions
-from codemods.syntax.disabled import is_disabled
-from codemods.syntax.places import Place, only_function
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project, holds_word
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.definitions import GETTER, Definitions
+from fullgraph.codemods.syntax.disabled import is_disabled
+from fullgraph.codemods.syntax.places import Place, only_function
 
 COMPILERS = {"torch.compile", "torch._dynamo.optimize", "torch._dynamo.optimize_assert"}
 IS_COMPILING = {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling", "torch._dynamo.is_compiling"}

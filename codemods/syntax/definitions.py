@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.scopes import DEFINITIONS, Binding, position
-from codemods.syntax.assignments import FUNCTIONS, Setting, attribute_settings, own_nodes
-from codemods.syntax.loops import element_of
-from codemods.syntax.places import Definition, Place, item_of, only_class, only_function, part_of
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import DEFINITIONS, Binding, position
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, Setting, attribute_settings, own_nodes
+from fullgraph.codemods.syntax.loops import element_of
+from fullgraph.codemods.syntax.places import Definition, Place, item_of, only_class, only_function, part_of
 
 SAME_INSTANCE = {"to", "cuda", "cpu", "eval", "train", "float", "half", "bfloat16", "double", "requires_grad_"}
 DEEP = 12

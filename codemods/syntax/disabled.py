@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.imports import is_bound_otherwise
-from codemods.model import Edit, Since, Span
-from codemods.module import Function, Module, Scope
-from codemods.syntax.assignments import assigned_values, own_nodes
-from codemods.syntax.flow import root
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.model import Edit, Since, Span
+from fullgraph.codemods.module import Function, Module, Scope
+from fullgraph.codemods.syntax.assignments import assigned_values, own_nodes
+from fullgraph.codemods.syntax.flow import root
 
 DISABLE = "torch.compiler.disable"
 DISABLE_SINCE, REASON_SINCE = Since("torch.compiler.disable", "2.1"), "2.8"

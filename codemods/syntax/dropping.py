@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.syntax.places import where
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.places import where
 
 Import = ast.Import | ast.ImportFrom
 

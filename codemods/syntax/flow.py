@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from codemods.module import Function
-from codemods.syntax.assignments import argument_names, own_nodes
+from fullgraph.codemods.module import Function
+from fullgraph.codemods.syntax.assignments import argument_names, own_nodes
 
 NOT_VALUES = {"shape", "dtype", "device", "ndim", "requires_grad", "training", "is_leaf"}
 NOT_VALUES |= {"numel", "nelement", "size", "dim", "stride", "element_size", "data_ptr", "is_floating_point"}

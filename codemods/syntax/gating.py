@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import NEWLINE, Module
-from codemods.syntax.signatures.width import is_too_long, shown_width
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import NEWLINE, Module
+from fullgraph.codemods.syntax.signatures.width import is_too_long, shown_width
 
 LOOSER = (ast.IfExp, ast.Lambda, ast.NamedExpr)
 

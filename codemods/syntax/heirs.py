@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
 
 HEADING = re.compile(rb"class\s+\w+\s*(?:\[[^\]]*\]\s*)?\(([^)]*)")
 WORD = re.compile(rb"\w+")

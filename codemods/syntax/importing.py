@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterable
 from itertools import takewhile
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.places import where
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.places import where
 
 Import = ast.Import | ast.ImportFrom
 

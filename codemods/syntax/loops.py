@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
+from fullgraph.codemods.module import Module
 
 COPIES = ("list", "tuple", "iter")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Generic, NamedTuple, TypeVar
 
-from codemods.module import Function, Module
+from fullgraph.codemods.module import Function, Module
 
 NODE = TypeVar("NODE", bound=ast.AST, covariant=True)
 CONSTRUCTORS = ("__init__", "__post_init__", "__new__")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from codemods.codemod import Unsure
-from codemods.imports import statement_start
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.scopes import DEFINITIONS
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import statement_start
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import DEFINITIONS
 
 
 def insert_before(module: Module, statement: ast.stmt, lines: Sequence[str]) -> Edit:

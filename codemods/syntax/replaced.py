@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codemods.project import Project
+from fullgraph.codemods.project import Project
 
 BY_STRING = re.compile(rb"(?:patch|setattr|delattr)\(\s*['\"](\w+(?:\.\w+)+)['\"]")
 BY_PARTS = re.compile(rb"(?:object|setattr|delattr)\(\s*(\w+(?:\.\w+)*)\s*,\s*['\"](\w+)['\"]")

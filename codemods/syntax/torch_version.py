@@ -16,8 +16,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from codemods.plain_file import read_plain_text
-from codemods.source_roots import table
+from fullgraph.codemods.plain_file import read_plain_text
+from fullgraph.codemods.source_roots import table
 
 GIVEN = "--torch"
 ENVIRONMENTS = (".venv", "venv", "env")

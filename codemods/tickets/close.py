@@ -6,18 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Set
 
-from codemods.model import Edit, SourceError, Span
-from codemods.tickets.closing.boxes import why_ticked
-from codemods.tickets.closing.evidence import evidence_lines, run_line
-from codemods.tickets.closing.home import find_home, put_evidence
-from codemods.tickets.closing.model import PARTLY, Closing
-from codemods.tickets.markdown.blocks import read_blocks
-from codemods.tickets.markdown.front_matter import read_front_matter
-from codemods.tickets.markdown.inline import plain
-from codemods.tickets.model import CheckItem, Field, Ticket, TicketError
-from codemods.tickets.parts.status import is_settled
-from codemods.tickets.read import is_record, read_tickets
-from codemods.tickets.text import Lined, open_ticket, split_lines
+from fullgraph.codemods.model import Edit, SourceError, Span
+from fullgraph.codemods.tickets.closing.boxes import why_ticked
+from fullgraph.codemods.tickets.closing.evidence import evidence_lines, run_line
+from fullgraph.codemods.tickets.closing.home import find_home, put_evidence
+from fullgraph.codemods.tickets.closing.model import PARTLY, Closing
+from fullgraph.codemods.tickets.markdown.blocks import read_blocks
+from fullgraph.codemods.tickets.markdown.front_matter import read_front_matter
+from fullgraph.codemods.tickets.markdown.inline import plain
+from fullgraph.codemods.tickets.model import CheckItem, Field, Ticket, TicketError
+from fullgraph.codemods.tickets.parts.status import is_settled
+from fullgraph.codemods.tickets.read import is_record, read_tickets
+from fullgraph.codemods.tickets.text import Lined, open_ticket, split_lines
 
 Ticks = list[tuple[CheckItem, str]]
 EMPTY_SIGN, TICKED_SIGN = "\u2610", "\u2611"

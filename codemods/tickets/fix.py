@@ -7,26 +7,26 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Finding, FullgraphError
-from codemods.project import Project
-from codemods.proving import is_exercised
-from codemods.rewrite.walk import Tree
-from codemods.run import Settler, Writer, plan_unchanged
-from codemods.tickets.closing.model import Closing, Measured
-from codemods.tickets.fixing.choosing import Task, task_for
-from codemods.tickets.fixing.leftover import left_of, unwritten
-from codemods.tickets.fixing.measuring import measured, not_reproduced, status_for, why_not_neutral
-from codemods.tickets.fixing.model import Filed, Handled, Wish
-from codemods.tickets.fixing.moved import with_lines_moved
-from codemods.tickets.fixing.signing import Signature, sign_all, why_not_closed
-from codemods.tickets.fixing.turn import Left, Proved, Turn, count, is_over, paths_of, wanted_by, why_gone
-from codemods.tickets.fixing.whole import whole
-from codemods.tickets.folder import by_severity
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.understanding import Understood, understand
-from validate.judge import combined
-from validate.model import Ruling, ValidateError, Verdict
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Finding, FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.proving import is_exercised
+from fullgraph.codemods.rewrite.walk import Tree
+from fullgraph.codemods.run import Settler, Writer, plan_unchanged
+from fullgraph.codemods.tickets.closing.model import Closing, Measured
+from fullgraph.codemods.tickets.fixing.choosing import Task, task_for
+from fullgraph.codemods.tickets.fixing.leftover import left_of, unwritten
+from fullgraph.codemods.tickets.fixing.measuring import measured, not_reproduced, status_for, why_not_neutral
+from fullgraph.codemods.tickets.fixing.model import Filed, Handled, Wish
+from fullgraph.codemods.tickets.fixing.moved import with_lines_moved
+from fullgraph.codemods.tickets.fixing.signing import Signature, sign_all, why_not_closed
+from fullgraph.codemods.tickets.fixing.turn import Left, Proved, Turn, count, is_over, paths_of, wanted_by, why_gone
+from fullgraph.codemods.tickets.fixing.whole import whole
+from fullgraph.codemods.tickets.folder import by_severity
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.understanding import Understood, understand
+from fullgraph.validate.judge import combined
+from fullgraph.validate.model import Ruling, ValidateError, Verdict
 
 Choose = Callable[[Understood, Task, Project], tuple[list[Finding], Left]]
 """Of the findings of a ticket those to apply, and the others."""

@@ -7,9 +7,9 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from codemods.tickets.limits import FILES, MARKDOWN_BYTES, RECORD_BYTES
-from codemods.tickets.model import UNKNOWN, Ticket, TicketError
-from codemods.tickets.read import RECORDS, read_tickets
+from fullgraph.codemods.tickets.limits import FILES, MARKDOWN_BYTES, RECORD_BYTES
+from fullgraph.codemods.tickets.model import UNKNOWN, Ticket, TicketError
+from fullgraph.codemods.tickets.read import RECORDS, read_tickets
 
 SUFFIXES = (".md", ".markdown", *RECORDS)
 

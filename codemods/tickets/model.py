@@ -1,7 +1,7 @@
 """What is understood of a ticket: frozen values, each with the place in the ticket's file where it was read.
 
-Spans count characters of the text that `codemods.tickets.text.open_ticket` makes of the file, as everywhere; lines
-count from 1. A value that was read inside a JSON string has no such place.
+Spans count characters of the text that `tickets.text.open_ticket` makes of the file, as everywhere; lines count
+from 1. A value that was read inside a JSON string has no such place.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.model import FullgraphError, Span
-from codemods.tickets.parts.verdicts import supports
+from fullgraph.codemods.model import FullgraphError, Span
+from fullgraph.codemods.tickets.parts.verdicts import supports
 
 CodeKind = Literal["evidence", "fix", "test", "other"]
 HoleKind = Literal["statements", "expression", "arguments", "parameters", "name"]

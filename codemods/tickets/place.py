@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codemods.model import SourceError
-from codemods.project import Project
-from codemods.tickets.model import Place, Ticket
-from codemods.tickets.places.anywhere import find_by_history, find_by_quote, find_by_symbol
-from codemods.tickets.places.history import History
-from codemods.tickets.places.in_file import spots_in
-from codemods.tickets.places.model import Located, Spot
-from codemods.tickets.places.paths import Candidate, find_files
-from codemods.tickets.places.prose import named_in_prose
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.tickets.model import Place, Ticket
+from fullgraph.codemods.tickets.places.anywhere import find_by_history, find_by_quote, find_by_symbol
+from fullgraph.codemods.tickets.places.history import History
+from fullgraph.codemods.tickets.places.in_file import spots_in
+from fullgraph.codemods.tickets.places.model import Located, Spot
+from fullgraph.codemods.tickets.places.paths import Candidate, find_files
+from fullgraph.codemods.tickets.places.prose import named_in_prose
 
 PLACES = 12
 """Places of one ticket that are looked for."""

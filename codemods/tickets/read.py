@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from codemods.tickets.limits import CODE, FINDINGS, MARKDOWN_BYTES, RECORD_BYTES
-from codemods.tickets.model import NoTicketError, Ticket, TicketError
-from codemods.tickets.parts.status import settled_by_folder
-from codemods.tickets.text import open_ticket, split_lines
+from fullgraph.codemods.tickets.limits import CODE, FINDINGS, MARKDOWN_BYTES, RECORD_BYTES
+from fullgraph.codemods.tickets.model import NoTicketError, Ticket, TicketError
+from fullgraph.codemods.tickets.parts.status import settled_by_folder
+from fullgraph.codemods.tickets.text import open_ticket, split_lines
 
 RECORDS = (".json", ".sarif", ".jsonl", ".ndjson")
 PROSE = (".md", ".markdown", ".mdx", ".txt", ".rst", "")
@@ -31,7 +31,7 @@ def read_tickets(path: str, raw: bytes) -> list[Ticket]:
     source = open_ticket(path, raw)
     if is_record(path, raw):
         return distinct(settle(path, read_records(path, load(path, source.text))))
-    from codemods.tickets.markdown.ticket import read_markdown
+    from fullgraph.codemods.tickets.markdown.ticket import read_markdown
 
     return distinct(read_markdown(split_lines(source)))
 
@@ -57,11 +57,11 @@ def load(path: str, text: str) -> Any:
 
 def read_records(path: str, data: Any) -> Iterator[Ticket]:
     """The findings of a JSON document. SARIF and GitHub's issues are known by their shape."""
-    from codemods.tickets.records.findings import read_finding
-    from codemods.tickets.records.gathering import Gathering
-    from codemods.tickets.records.github import check_bodies, read_tracker_issue
-    from codemods.tickets.records.sarif import is_sarif, read_result, results_in
-    from codemods.tickets.records.trackers import as_issue
+    from fullgraph.codemods.tickets.records.findings import read_finding
+    from fullgraph.codemods.tickets.records.gathering import Gathering
+    from fullgraph.codemods.tickets.records.github import check_bodies, read_tracker_issue
+    from fullgraph.codemods.tickets.records.sarif import is_sarif, read_result, results_in
+    from fullgraph.codemods.tickets.records.trackers import as_issue
 
     stem = re.sub(r"\.(json|sarif)$", "", PurePosixPath(path.replace("\\", "/")).stem)
     if is_sarif(data):

@@ -6,19 +6,24 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from codemods.codemod import Codemod
-from codemods.model import Finding
-from codemods.registry import codemod_named
-from codemods.tickets.model import Ticket
-from codemods.tickets.places.model import Located, Spot
-from codemods.tickets.routes.asking import EXTRACTS, Answer, ask, extraction, is_defined, not_torch
-from codemods.tickets.routes.comparing import compare, names_another, writes_the_fix
-from codemods.tickets.routes.firing import Catalogue, fired_at, fired_on_snippet, near
-from codemods.tickets.routes.model import Fired, Routed
-from codemods.tickets.routes.options import is_annotated_otherwise, is_asked_to_disable, new_function, options_for
-from codemods.tickets.routes.own_fix import own_fix
-from codemods.tickets.routes.refusals import UNWRITTEN, is_about_writing, refusal_of
-from codemods.tickets.routes.wording import CLEAR, Wording, wording_of
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.registry import codemod_named
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.places.model import Located, Spot
+from fullgraph.codemods.tickets.routes.asking import EXTRACTS, Answer, ask, extraction, is_defined, not_torch
+from fullgraph.codemods.tickets.routes.comparing import compare, names_another, writes_the_fix
+from fullgraph.codemods.tickets.routes.firing import Catalogue, fired_at, fired_on_snippet, near
+from fullgraph.codemods.tickets.routes.model import Fired, Routed
+from fullgraph.codemods.tickets.routes.options import (
+    is_annotated_otherwise,
+    is_asked_to_disable,
+    new_function,
+    options_for,
+)
+from fullgraph.codemods.tickets.routes.own_fix import own_fix
+from fullgraph.codemods.tickets.routes.refusals import UNWRITTEN, is_about_writing, refusal_of
+from fullgraph.codemods.tickets.routes.wording import CLEAR, Wording, wording_of
 
 ALSO = "also fires there: "
 DISABLES = "disable_compile"

@@ -8,9 +8,9 @@ from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass
 
-from codemods.model import Span
-from codemods.source import Source
-from codemods.tickets.model import TicketError, Where
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.source import Source
+from fullgraph.codemods.tickets.model import TicketError, Where
 
 BREAK = re.compile(r"\r\n|\n|\r")
 CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from codemods.tickets.model import Ticket
-from codemods.tickets.place import locate
-from codemods.tickets.places.model import Located
-from codemods.tickets.route import route
-from codemods.tickets.routes.commands import commands_for
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.routes.model import Routed
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.place import locate
+from fullgraph.codemods.tickets.places.model import Located
+from fullgraph.codemods.tickets.route import route
+from fullgraph.codemods.tickets.routes.commands import commands_for
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.routes.model import Routed
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from codemods.module import Function, Module
-from codemods.project import is_test as is_test_file
-from codemods.syntax.flow import Flow, is_in_place, last_name, mentions, root, stored
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import is_test as is_test_file
+from fullgraph.codemods.syntax.flow import Flow, is_in_place, last_name, mentions, root, stored
 
 NAMED = {"named_parameters", "named_modules", "named_buffers", "named_children"}
 ITERATORS = NAMED | {"parameters", "modules", "buffers", "children"}

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import click
 
-from codemods.codemod import Codemod
-from codemods.difference import replacements
-from codemods.model import Edit, Finding, FullgraphError, Span
-from codemods.project import Project
-from codemods.rewrite.diff import apply_patch, patch
-from codemods.rewrite.plan import before_of, plan, splice_all
-from codemods.source import decode
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.difference import replacements
+from fullgraph.codemods.model import Edit, Finding, FullgraphError, Span
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.diff import apply_patch, patch
+from fullgraph.codemods.rewrite.plan import before_of, plan, splice_all
+from fullgraph.codemods.source import decode
 
 HOW = b"""\
 # Change or delete lines that begin with +. To keep a line that begins with -, put a space in the place of the -.

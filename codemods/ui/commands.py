@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from codemods.codemod import Codemod, check_torch
-from codemods.executors.model import executor_named
-from codemods.model import Finding, FullgraphError, Safety
-from codemods.project import Project
-from codemods.registry import all_codemods
-from codemods.rewrite.asking import FILE_LIMIT
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.scan import Stopped
-from codemods.rewrite.walk import Tree, find_root
-from codemods.run import Filter, Reviewer, Scanner, keep_all, leave_unwritable, scanner_for, writer_for
-from codemods.run import fix as fix_tree
-from codemods.ui.breaks.ends import ends_of
-from codemods.ui.breaks.fields import Copying, Field, fields_in_place, fields_into
-from codemods.ui.breaks.ground import Ground
-from codemods.ui.breaks.nearest import Nearest
-from codemods.ui.config import Config, choose_codemods, parse_options, read_config
-from codemods.ui.progress import ProgressBar
-from codemods.ui.report.model import STOPPED, Report, shown_path
-from codemods.ui.terminal import is_terminal, use_color
-from codemods.ui.tests_notices import fixed_without_tests, no_codemod_writes_tests
-from validate.model import ValidateError
+from fullgraph.codemods.codemod import Codemod, check_torch
+from fullgraph.codemods.executors.model import executor_named
+from fullgraph.codemods.model import Finding, FullgraphError, Safety
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.rewrite.asking import FILE_LIMIT
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.scan import Stopped
+from fullgraph.codemods.rewrite.walk import Tree, find_root
+from fullgraph.codemods.run import Filter, Reviewer, Scanner, keep_all, leave_unwritable, scanner_for, writer_for
+from fullgraph.codemods.run import fix as fix_tree
+from fullgraph.codemods.ui.breaks.ends import ends_of
+from fullgraph.codemods.ui.breaks.fields import Copying, Field, fields_in_place, fields_into
+from fullgraph.codemods.ui.breaks.ground import Ground
+from fullgraph.codemods.ui.breaks.nearest import Nearest
+from fullgraph.codemods.ui.config import Config, choose_codemods, parse_options, read_config
+from fullgraph.codemods.ui.progress import ProgressBar
+from fullgraph.codemods.ui.report.model import STOPPED, Report, shown_path
+from fullgraph.codemods.ui.terminal import is_terminal, use_color
+from fullgraph.codemods.ui.tests_notices import fixed_without_tests, no_codemod_writes_tests
+from fullgraph.validate.model import ValidateError
 
 if TYPE_CHECKING:
-    from codemods.ui.proof import ProofRequest
+    from fullgraph.codemods.ui.proof import ProofRequest
 
 UNDECIDED = 4
 
@@ -68,7 +68,7 @@ class Request:
     """The folder for tests; "" is the project's own, None is no tests."""
 
     def loaded(self) -> list[type[Codemod]]:
-        from codemods.foreign.load import load_codemods
+        from fullgraph.codemods.foreign.load import load_codemods
 
         return [kind for file in self.codemod_files for kind in load_codemods(file)]
 
@@ -88,7 +88,7 @@ class Request:
         """The folder of a project in which tests are to be written, or nothing."""
         if self.write_tests is None:
             return ""
-        from codemods.ui.tests_folder import folder_for_tests
+        from fullgraph.codemods.ui.tests_folder import folder_for_tests
 
         return folder_for_tests(root, self.write_tests)
 
@@ -139,7 +139,7 @@ def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRe
     if is_dry and not diff and not request.quiet and report.patch:
         report.notices.append("nothing is written without --yes or a terminal to ask on; this is the patch")
     if proof and proof.report and report.verdicts:
-        from codemods.ui.proof import write_report
+        from fullgraph.codemods.ui.proof import write_report
 
         write_report(proof.report, report.verdicts)
     return show(report, request)
@@ -149,7 +149,7 @@ def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | N
     """One project. What was written is in the report even if a later round fails."""
     settle = keep_all
     if proof:
-        from codemods.ui.proof import prover_for
+        from fullgraph.codemods.ui.proof import prover_for
 
         prover = prover_for(proof, job.codemods, report.verdicts, job.copying.folder if job.copying else None)
         settle = prover.settle
@@ -182,9 +182,9 @@ def say_stopped(report: Report) -> int:
 
 def ask_a_person(request: Request, report: Report) -> Callable[[Job], Chooser]:
     """Where the program was observed, about what cost most first."""
-    from codemods.ui.keys import Keys
-    from codemods.ui.observed.review import ByCost
-    from codemods.ui.review import Review
+    from fullgraph.codemods.ui.keys import Keys
+    from fullgraph.codemods.ui.observed.review import ByCost
+    from fullgraph.codemods.ui.review import Review
 
     keys = Keys()
 
@@ -216,13 +216,13 @@ def show(report: Report, request: Request) -> int:
     if report.ground and report.nearest:
         report.ends = ends_of(report, report.ground, report.nearest.repairing)
     if report.observed:
-        from codemods.ui.observed.join import join
+        from fullgraph.codemods.ui.observed.join import join
 
         join(report, report.observed, is_all=not (request.select or request.ignore or request.symbols or request.lines))
     if request.form == "json":
-        from codemods.ui.report.as_json import render
+        from fullgraph.codemods.ui.report.as_json import render
     else:
-        from codemods.ui.report.as_text import render
+        from fullgraph.codemods.ui.report.as_text import render
     render(report, quiet=request.quiet, color=use_color(request.color))
     return report.exit_code
 
@@ -261,7 +261,7 @@ def jobs_for(request: Request, report: Report, *, writes: bool) -> Iterator[Job]
     loaded = request.loaded()
     request.codemods(Config(), loaded)
     if request.observed:
-        from codemods.ui.observed.join import read_observed
+        from fullgraph.codemods.ui.observed.join import read_observed
 
         report.observed = read_observed(request.observed)
         report.ground = Ground(report.observed)

@@ -7,17 +7,17 @@ import re
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.compiled import Asked, asked_in, entry_point, is_method, modules_that_compile
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Definition, where
-from validate.drafting.library import Library
-from validate.drafting.makers import quoted
-from validate.drafting.subject import Subject
-from validate.harness.callers import keys_of, known_keys
-from validate.harness.compose import Request
-from validate.harness.config import Config
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.compiled import Asked, asked_in, entry_point, is_method, modules_that_compile
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Definition, where
+from fullgraph.validate.drafting.library import Library
+from fullgraph.validate.drafting.makers import quoted
+from fullgraph.validate.drafting.subject import Subject
+from fullgraph.validate.harness.callers import keys_of, known_keys
+from fullgraph.validate.harness.compose import Request
+from fullgraph.validate.harness.config import Config
 
 NAMES = ("mode", "backend", "dynamic", "fullgraph", "options")
 USUAL_MODE = '"reduce-overhead"'

@@ -6,8 +6,8 @@ from dataclasses import fields
 
 from click.shell_completion import CompletionItem
 
-from codemods.registry import all_codemods
-from codemods.ui.explain import summary_of
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.ui.explain import summary_of
 
 
 def codemod_names(incomplete: str) -> list[CompletionItem]:

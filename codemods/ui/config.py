@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from codemods.codemod import Codemod, check_torch, suggest
-from codemods.codemod import parse_options as parse_settings
-from codemods.model import FullgraphError
-from codemods.plain_file import read_plain_text
-from codemods.registry import all_codemods, codemod_named
+from fullgraph.codemods.codemod import Codemod, check_torch, suggest
+from fullgraph.codemods.codemod import parse_options as parse_settings
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.plain_file import read_plain_text
+from fullgraph.codemods.registry import all_codemods, codemod_named
 
 
 @dataclass(frozen=True)

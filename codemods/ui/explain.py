@@ -9,13 +9,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from codemods.codemod import Codemod
-from codemods.payload import FOLDER
-from codemods.registry import all_codemods, codemod_named
-from codemods.rewrite.diff import patch
-from codemods.rewrite.walk import SUFFIXES
-from codemods.ui.config import as_text
-from codemods.ui.terminal import paint, paint_patch, wrap
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.payload import FOLDER
+from fullgraph.codemods.registry import all_codemods, codemod_named
+from fullgraph.codemods.rewrite.diff import patch
+from fullgraph.codemods.rewrite.walk import SUFFIXES
+from fullgraph.codemods.ui.config import as_text
+from fullgraph.codemods.ui.terminal import paint, paint_patch, wrap
 
 ON_REQUEST = "On request: it runs only where it is selected by name, or a ticket asks for it."
 TESTS = "Writes tests: `fix --write-tests` puts a regression test into the project's tests folder with each finding."
@@ -36,7 +36,7 @@ def summary_of(kind: type[Codemod]) -> str:
 
 
 def held_by(files: Sequence[Path]) -> dict[str, type[Codemod]]:
-    from codemods.foreign.load import load_codemods
+    from fullgraph.codemods.foreign.load import load_codemods
 
     return {kind.name: kind for file in files for kind in load_codemods(file)}
 
@@ -89,7 +89,7 @@ def options_text(kind: type[Codemod], color: bool) -> str:
 
 def evidence_text(kind: type[Codemod], color: bool) -> str:
     """What is said of such findings, and what came out when its fixtures were proven."""
-    from codemods.ui.measured import measured_text
+    from fullgraph.codemods.ui.measured import measured_text
 
     lines = [wrap(f"Claimed: {kind.claim}")] if kind.claim else []
     lines += [wrap(f"Measured: {line}") for line in measured_text(kind.name)]
@@ -143,6 +143,6 @@ def place_of(case: Path, place: str) -> Path:
 
 def fixtures_folder() -> Path:
     """Inside the installed package, or beside it in a checkout."""
-    package = Path(__file__).parent.parent
+    package = Path(__file__).resolve().parent.parent
     inside = package / "fixtures"
     return inside if inside.is_dir() else package.parent / "fixtures"

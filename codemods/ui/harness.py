@@ -9,18 +9,18 @@ from pathlib import Path
 
 import click
 
-from codemods.model import FullgraphError
-from codemods.rewrite.inside import create_new
-from codemods.rewrite.walk import find_root
-from codemods.ui.compile_request import find_request, with_mode
-from codemods.ui.making import Sources, captured_for, refuse, shown_from_here
-from validate.drafting.library import Library
-from validate.drafting.subject import find_subject
-from validate.harness.compose import Place
-from validate.harness.config import FORMATS, Config, read_file, read_object
-from validate.launch import python_of
-from validate.model import ValidateError
-from validate.new_harness import harness_name, new_harness
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.inside import create_new
+from fullgraph.codemods.rewrite.walk import find_root
+from fullgraph.codemods.ui.compile_request import find_request, with_mode
+from fullgraph.codemods.ui.making import Sources, captured_for, refuse, shown_from_here
+from fullgraph.validate.drafting.library import Library
+from fullgraph.validate.drafting.subject import find_subject
+from fullgraph.validate.harness.compose import Place
+from fullgraph.validate.harness.config import FORMATS, Config, read_file, read_object
+from fullgraph.validate.launch import python_of
+from fullgraph.validate.model import ValidateError
+from fullgraph.validate.new_harness import harness_name, new_harness
 
 
 @dataclass(frozen=True)

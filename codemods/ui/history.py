@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from codemods.model import FullgraphError
-from codemods.rewrite.entry import Run
-from codemods.rewrite.journal import FOREIGN, Foreign, Journal, Recovery
-from codemods.rewrite.merge import Conflict
-from codemods.rewrite.undo import is_in_force, undo_foreign, undo_what_can_be, undone_findings
-from codemods.rewrite.walk import find_root, leads_out
-from codemods.ui.plain import plain
-from codemods.ui.report.as_text import count, undo_command
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.entry import Run
+from fullgraph.codemods.rewrite.journal import FOREIGN, Foreign, Journal, Recovery
+from fullgraph.codemods.rewrite.merge import Conflict
+from fullgraph.codemods.rewrite.undo import is_in_force, undo_foreign, undo_what_can_be, undone_findings
+from fullgraph.codemods.rewrite.walk import find_root, leads_out
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.report.as_text import count, undo_command
 
 MARK = "<<<<<<< "
 FEW = 5

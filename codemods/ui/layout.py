@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codemods.ui.plain import plain
-from codemods.ui.terminal import READABLE, paint
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.terminal import READABLE, paint
 
 NARROWEST = 20
 GAP = "  "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codemods.ui.layout import Paragraph, Piece
+from fullgraph.codemods.ui.layout import Paragraph, Piece
 
 BLANK = Paragraph()
 MOST = 12

@@ -15,21 +15,21 @@ from typing import Any
 
 import click
 
-from codemods.model import FullgraphError
-from codemods.project import Project
-from codemods.rewrite.inside import create_new
-from codemods.rewrite.lock import make_folder
-from codemods.rewrite.walk import find_root, plant_trees
-from codemods.ui.report.as_text import count
-from codemods.ui.terminal import is_terminal
-from validate.capture import Captured
-from validate.capture import capture as run_and_store
-from validate.capture_session import file_for, read_index
-from validate.drafting.library import Library
-from validate.drafting.subject import check_name, find_subject
-from validate.launch import python_of
-from validate.model import ValidateError
-from validate.new_scenario import file_name, new_scenario
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.inside import create_new
+from fullgraph.codemods.rewrite.lock import make_folder
+from fullgraph.codemods.rewrite.walk import find_root, plant_trees
+from fullgraph.codemods.ui.report.as_text import count
+from fullgraph.codemods.ui.terminal import is_terminal
+from fullgraph.validate.capture import Captured
+from fullgraph.validate.capture import capture as run_and_store
+from fullgraph.validate.capture_session import file_for, read_index
+from fullgraph.validate.drafting.library import Library
+from fullgraph.validate.drafting.subject import check_name, find_subject
+from fullgraph.validate.launch import python_of
+from fullgraph.validate.model import ValidateError
+from fullgraph.validate.new_scenario import file_name, new_scenario
 
 UNDECIDED = 4
 PATIENCE = 20

@@ -13,20 +13,20 @@ from typing import Any
 
 import click
 
-from codemods.codemod import Codemod
-from codemods.project import Project
-from codemods.registry import codemod_named
-from codemods.rewrite.find import find
-from codemods.ui.commands import UNDECIDED
-from codemods.ui.explain import fixtures_folder, side
-from codemods.ui.proof import declared_by
-from codemods.ui.stage_line import StageLine
-from codemods.ui.terminal import wrap
-from validate.key import key_of
-from validate.model import Declared, Settings, Sides, ValidateError, Verdict
-from validate.pair import Progress
-from validate.prove import prove
-from validate.scenario import read_scenario
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import codemod_named
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.ui.commands import UNDECIDED
+from fullgraph.codemods.ui.explain import fixtures_folder, side
+from fullgraph.codemods.ui.proof import declared_by
+from fullgraph.codemods.ui.stage_line import StageLine
+from fullgraph.codemods.ui.terminal import wrap
+from fullgraph.validate.key import key_of
+from fullgraph.validate.model import Declared, Settings, Sides, ValidateError, Verdict
+from fullgraph.validate.pair import Progress
+from fullgraph.validate.prove import prove
+from fullgraph.validate.scenario import read_scenario
 
 ROW = "measured.json"
 COUNTED = ("equivalence", "breaks", "fullgraph", "recompiles", "host reads", "moves")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
-from codemods.rewrite.inside import BARRED
-from codemods.rewrite.walk import leads_out
+from fullgraph.codemods.rewrite.inside import BARRED
+from fullgraph.codemods.rewrite.walk import leads_out
 
 
 def write_output(file: Path, data: bytes) -> None:

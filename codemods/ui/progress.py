@@ -8,7 +8,7 @@ import time
 
 import click
 
-from codemods.ui.terminal import is_terminal
+from fullgraph.codemods.ui.terminal import is_terminal
 
 BLINK = 0.4
 """Seconds that a scan may take without a bar."""

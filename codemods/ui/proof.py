@@ -10,29 +10,29 @@ from pathlib import Path
 
 import click
 
-from codemods.codemod import Codemod
-from codemods.executors.model import Proof, executor_named
-from codemods.model import Change, Finding, FullgraphError
-from codemods.project import Project
-from codemods.proving import Prover
-from codemods.registry import all_codemods
-from codemods.rewrite.diff import patch
-from codemods.rewrite.earlier import Earlier, earlier
-from codemods.rewrite.explained import explained, project_before
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.lock import told_in_one_line
-from codemods.rewrite.walk import find_root
-from codemods.source_roots import import_folders
-from codemods.ui.commands import UNDECIDED
-from codemods.ui.config import read_config
-from codemods.ui.history import warn
-from codemods.ui.named_output import write_output
-from codemods.ui.stage_line import StageLine
-from codemods.ui.terminal import use_color
-from codemods.ui.verdict.as_text import verdict_text
-from validate.judge import combined, exit_code
-from validate.model import Declared, Measurement, Settings, Sides, ValidateError, Verdict
-from validate.scenario import read_scenario
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.executors.model import Proof, executor_named
+from fullgraph.codemods.model import Change, Finding, FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.proving import Prover
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.rewrite.diff import patch
+from fullgraph.codemods.rewrite.earlier import Earlier, earlier
+from fullgraph.codemods.rewrite.explained import explained, project_before
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.lock import told_in_one_line
+from fullgraph.codemods.rewrite.walk import find_root
+from fullgraph.codemods.source_roots import import_folders
+from fullgraph.codemods.ui.commands import UNDECIDED
+from fullgraph.codemods.ui.config import read_config
+from fullgraph.codemods.ui.history import warn
+from fullgraph.codemods.ui.named_output import write_output
+from fullgraph.codemods.ui.stage_line import StageLine
+from fullgraph.codemods.ui.terminal import use_color
+from fullgraph.codemods.ui.verdict.as_text import verdict_text
+from fullgraph.validate.judge import combined, exit_code
+from fullgraph.validate.model import Declared, Measurement, Settings, Sides, ValidateError, Verdict
+from fullgraph.validate.scenario import read_scenario
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def tell(request: ProofRequest, verdicts: Sequence[Verdict]) -> int:
     if request.form == "json":
         import json
 
-        from codemods.ui.verdict.as_json import verdicts_as_json
+        from fullgraph.codemods.ui.verdict.as_json import verdicts_as_json
 
         click.echo(json.dumps(verdicts_as_json(verdicts, request.keep_neutral), indent=2))
     else:
@@ -172,7 +172,7 @@ def tell(request: ProofRequest, verdicts: Sequence[Verdict]) -> int:
 
 
 def write_report(file: Path, verdicts: Sequence[Verdict]) -> None:
-    from codemods.ui.verdict.as_html import verdict_html
+    from fullgraph.codemods.ui.verdict.as_html import verdict_html
 
     with told_in_one_line("there is no report"):
         write_output(file, verdict_html(verdicts).encode())

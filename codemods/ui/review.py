@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import click
 
-from codemods.codemod import Codemod
-from codemods.model import Finding, Safety
-from codemods.project import Project
-from codemods.rewrite.plan import readable, touched, why_not
-from codemods.ui.by_hand import edit_by_hand, finding_patch
-from codemods.ui.keys import Keys
-from codemods.ui.report.model import DECLINED, NOT_ASKED, place_of
-from codemods.ui.terminal import paint, paint_patch, wrap
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding, Safety
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.plan import readable, touched, why_not
+from fullgraph.codemods.ui.by_hand import edit_by_hand, finding_patch
+from fullgraph.codemods.ui.keys import Keys
+from fullgraph.codemods.ui.report.model import DECLINED, NOT_ASKED, place_of
+from fullgraph.codemods.ui.terminal import paint, paint_patch, wrap
 
 HELP = """\
 y  apply this finding

@@ -9,8 +9,8 @@ import time
 
 import click
 
-from codemods.ui.plain import plain
-from codemods.ui.terminal import is_terminal
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.terminal import is_terminal
 
 TICK = 0.5
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from codemods.model import FullgraphError
-from codemods.plain_file import read_plain_text
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.plain_file import read_plain_text
 
 USUAL = ("tests", "test")
 INI = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))

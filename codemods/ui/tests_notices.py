@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from codemods.codemod import Codemod
-from codemods.registry import all_codemods
-from codemods.rewrite.entry import Run
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.undo import undone_findings
-from codemods.ui.report.as_text import undo_command
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.rewrite.entry import Run
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.undo import undone_findings
+from fullgraph.codemods.ui.report.as_text import undo_command
 
 
 def no_codemod_writes_tests() -> str:

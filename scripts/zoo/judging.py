@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from validate.worker.recording.closeness import Rule
+from fullgraph.validate.worker.recording.closeness import Rule
 from zoo.entries import Entry
 from zoo.recorded import Comparison
 from zoo.row import SHOWN, SIDES, Row

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from validate.worker.recording.closeness import Gap, Rule
-from validate.worker.recording.flatten import Flattener
-from validate.worker.recording.leaf import Leaf
-from validate.worker.recording.tensors import find_storage
-from validate.worker.recording.trees import Found, find_differences
+from fullgraph.validate.worker.recording.closeness import Gap, Rule
+from fullgraph.validate.worker.recording.flatten import Flattener
+from fullgraph.validate.worker.recording.leaf import Leaf
+from fullgraph.validate.worker.recording.tensors import find_storage
+from fullgraph.validate.worker.recording.trees import Found, find_differences
 
 ONLY_PLAIN = ("strides", "memory")
 """Compiled code may lay its results out as it likes."""

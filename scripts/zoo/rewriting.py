@@ -13,7 +13,7 @@ from typing import Any
 
 from zoo.processes import run
 
-FULLGRAPH = [sys.executable, "-c", "from codemods.ui.cli import main; main()"]
+FULLGRAPH = [sys.executable, "-c", "from fullgraph.codemods.ui.cli import main; main()"]
 WRITTEN = ("--yes", "--unsafe")
 """All that there is: whether a caveat holds shows in what is compared."""
 NO_BREAKS = "nothing breaks here: nothing to rewrite"

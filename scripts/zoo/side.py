@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from validate.worker.graphs.counting import count_graphs
+from fullgraph.validate.worker.graphs.counting import count_graphs
 from zoo.entries import ENTRIES, Entry
 from zoo.messages import Listener, listening
 from zoo.recorded import random_state, record

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from validate.model import Ruling
+from fullgraph.validate.model import Ruling
 
 HERE = Path(__file__).parent
 EQUIVALENT = (Ruling.PROVEN, Ruling.NEUTRAL, Ruling.WORSE)

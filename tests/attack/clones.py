@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codemods.rewrite.atomic import leftover_of
-from codemods.rewrite.entry import HEAD, Run, close_envelope, dump_run, pack
-from codemods.rewrite.journal import digest_of
-from codemods.rewrite.seal import read_secret
+from fullgraph.codemods.rewrite.atomic import leftover_of
+from fullgraph.codemods.rewrite.entry import HEAD, Run, close_envelope, dump_run, pack
+from fullgraph.codemods.rewrite.journal import digest_of
+from fullgraph.codemods.rewrite.seal import read_secret
 
 PAYLOAD = b"#!/bin/sh\ntouch /tmp/owned\n"
 OUTSIDE = {"a.py": b"def f():\n    slow()\n", "deep/b.py": b"mine\n", "notes.txt": b"mine\n", "run": b"#!/bin/sh\n"}

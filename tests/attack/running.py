@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from fullgraph.validate.model import Ruling, Settings, Sides, ValidateError
+from fullgraph.validate.prove import prove
+from fullgraph.validate.scenario import read_scenario
 from tests.attack.bank import Rewrite
 from tests.validate.proofs import CACHE
-from validate.model import Ruling, Settings, Sides, ValidateError
-from validate.prove import prove
-from validate.scenario import read_scenario
 
 
 @dataclass(frozen=True)

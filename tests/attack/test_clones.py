@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from codemods.rewrite.seal import make_secret
-from codemods.ui.cli import main
+from fullgraph.codemods.rewrite.seal import make_secret
+from fullgraph.codemods.ui.cli import main
 from tests.attack.clones import CLONES, PROJECT, Row, honest
 from tests.ui.running import SAMPLE
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.rewrite.ignore import read_line
+from fullgraph.codemods.rewrite.ignore import read_line
 from tests.attack.clones import PROJECT, Clone, honest
 from tests.attack.test_clones import CHOSEN, call, snapshot
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from fullgraph.validate.worker.recording.compare import CHANNELS, compare, tell_error
+from fullgraph.validate.worker.recording.leaf import Leaf
 from tests.breaks.recording import Record
-from validate.worker.recording.compare import CHANNELS, compare, tell_error
-from validate.worker.recording.leaf import Leaf
 
 RESULTS = ("output", "args", "state", "grads", "modes", "backward")
 DRAWS_LIKE_PLAIN_CODE = ("eager", "aot_eager")

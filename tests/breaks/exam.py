@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods import Codemod
+from fullgraph import Codemod
+from fullgraph.validate.worker.graphs import counting, dynamo
+from fullgraph.validate.worker.recording.record import silenced
 from tests.breaks.comparing import compare_compiled, compare_plain
 from tests.breaks.programs import PLAIN, Program, opened
 from tests.breaks.recording import Record, record_program
 from tests.breaks.rewriting import Rewritten, rewrite
-from validate.worker.graphs import counting, dynamo
-from validate.worker.recording.record import silenced
 
 CHECKS = "check_without_branch"
 """The codemod whose checks raise a RuntimeError from inside a graph."""

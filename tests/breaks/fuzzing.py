@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from codemods import Codemod
+from fullgraph import Codemod
 from tests.breaks.exam import Result, glance
 from tests.breaks.generating import programs
 from tests.breaks.programs import MAIN, Program

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from fullgraph.validate.key import fingerprint, key_of
 from tests.breaks.comparing import compare_plain
 from tests.breaks.exam import Graphs, Result, examine_rewritten, record_compiled, refusals
 from tests.breaks.patterns import PATTERNS, Pattern
@@ -21,7 +22,6 @@ from tests.breaks.programs import PLAIN
 from tests.breaks.reached import unreached
 from tests.breaks.recording import record_program
 from tests.breaks.rewriting import Rewritten, break_codemods, rewrite
-from validate.key import fingerprint, key_of
 
 FILE = PATTERNS / "examined.json"
 

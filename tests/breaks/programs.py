@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from validate.worker.subject import Case, Subject, seed_all
+from fullgraph.validate.worker.subject import Case, Subject, seed_all
 
 MAIN = "program.py"
 PLAIN = ""

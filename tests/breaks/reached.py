@@ -9,8 +9,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from fullgraph.validate.worker.recording.record import silenced
 from tests.breaks.programs import MAIN, PLAIN, Program, opened
-from validate.worker.recording.record import silenced
 
 
 def unreached(program: Program, folder: Path) -> list[str]:

@@ -16,14 +16,14 @@ from typing import Any
 
 import torch
 
+from fullgraph.validate.worker.devices.device import Device
+from fullgraph.validate.worker.recording.flatten import Flattener
+from fullgraph.validate.worker.recording.leaf import Leaf, mask_addresses, name_type
+from fullgraph.validate.worker.recording.listening import TORCH_FOLDER, tell_record
+from fullgraph.validate.worker.recording.record import record_case
+from fullgraph.validate.worker.recording.tensors import digest, find_storage
+from fullgraph.validate.worker.subject import Case, Subject
 from tests.breaks.programs import SEED, Program, opened
-from validate.worker.devices.device import Device
-from validate.worker.recording.flatten import Flattener
-from validate.worker.recording.leaf import Leaf, mask_addresses, name_type
-from validate.worker.recording.listening import TORCH_FOLDER, tell_record
-from validate.worker.recording.record import record_case
-from validate.worker.recording.tensors import digest, find_storage
-from validate.worker.subject import Case, Subject
 
 TRIGGERED = "(Triggered internally at "
 """How torch itself ends what it warns of once for each process, in whatever program that happens to be."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods import Codemod, Finding, Project
-from codemods.model import Safety
-from codemods.registry import all_codemods
-from codemods.rewrite.find import find
-from codemods.rewrite.plan import plan
+from fullgraph import Codemod, Finding, Project
+from fullgraph.codemods.model import Safety
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.rewrite.plan import plan
 
 PASSES = 6
 Files = Mapping[str, bytes]

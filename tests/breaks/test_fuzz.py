@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from codemods import Codemod, Edit, Finding, Project, Span
-from codemods.module import Module
+from fullgraph import Codemod, Edit, Finding, Project, Span
+from fullgraph.codemods.module import Module
 from tests.breaks.fuzzing import Search, keep
 from tests.breaks.generating import programs
 from tests.breaks.patterns import Pattern

@@ -12,7 +12,7 @@ import warnings
 import torch
 import torch._dynamo as dynamo
 
-from validate.worker.graphs.counting import watching
+from fullgraph.validate.worker.graphs.counting import watching
 
 SCALARS = {"capture_scalar_outputs": True}
 SHAPES = {"capture_dynamic_output_shape_ops": True}

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from codemods import Project
-from codemods.catalog.devices.allocate_on_device import AllocateOnDevice
-from codemods.rewrite.find import find
-from codemods.source import decode
+from fullgraph import Project
+from fullgraph.codemods.catalog.devices.allocate_on_device import AllocateOnDevice
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.source import decode
 from tests.cases import FIXTURES
 
 torch = pytest.importorskip("torch")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from codemods import Project
-from codemods.catalog.repeats.cache_loop_queries import CacheLoopQueries
-from codemods.rewrite.find import find
+from fullgraph import Project
+from fullgraph.codemods.catalog.repeats.cache_loop_queries import CacheLoopQueries
+from fullgraph.codemods.rewrite.find import find
 from tests.cases import FIXTURES, apply
 
 HOST = """

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from codemods import Project
-from codemods.catalog.breaks.check_without_branch import CheckWithoutBranch
-from codemods.model import Finding, Site
-from codemods.topics.checks.messages import purpose_of, safe
-from codemods.topics.checks.statics import is_exact
+from fullgraph import Project
+from fullgraph.codemods.catalog.breaks.check_without_branch import CheckWithoutBranch
+from fullgraph.codemods.model import Finding, Site
+from fullgraph.codemods.topics.checks.messages import purpose_of, safe
+from fullgraph.codemods.topics.checks.statics import is_exact
 
 UNKNOWN = """
 import torch

@@ -18,11 +18,11 @@ import pytest
 import torch
 from torch import nn
 
-from codemods import Project
-from codemods.registry import codemod_named
-from codemods.rewrite.find import find
-from codemods.topics.boundaries.screen import may_use_graphs
-from codemods.topics.boundaries.steps import TEXT
+from fullgraph import Project
+from fullgraph.codemods.registry import codemod_named
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.topics.boundaries.screen import may_use_graphs
+from fullgraph.codemods.topics.boundaries.steps import TEXT
 from tests import written_tests
 from tests.cases import FIXTURES, Case, all_cases, apply
 

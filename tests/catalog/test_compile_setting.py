@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from codemods import Project
-from codemods.catalog.breaks.compile_setting import CompileSetting
-from codemods.model import Finding, Site
+from fullgraph import Project
+from fullgraph.codemods.catalog.breaks.compile_setting import CompileSetting
+from fullgraph.codemods.model import Finding, Site
 from tests.torch_facts import facts
 
 ROOT = Path(__file__).parents[2]

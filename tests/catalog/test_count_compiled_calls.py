@@ -19,10 +19,10 @@ import pytest
 import torch
 from torch import nn
 
-from codemods.topics.compiled_calls.counter import ENVIRONMENT, counter_text
-from codemods.topics.gates.gate_text import gate_text
+from fullgraph.codemods.topics.compiled_calls.counter import ENVIRONMENT, counter_text
+from fullgraph.codemods.topics.gates.gate_text import gate_text
+from fullgraph.validate.worker.graphs.counting import watching
 from tests.cases import FIXTURES, Case
-from validate.worker.graphs.counting import watching
 
 X = torch.arange(8.0).reshape(2, 4)
 

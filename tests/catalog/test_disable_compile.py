@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from codemods import Project
-from codemods.catalog.graphs.disable_compile import DisableCompile
-from codemods.module import Module
-from codemods.source import decode
+from fullgraph import Project
+from fullgraph.codemods.catalog.graphs.disable_compile import DisableCompile
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.source import decode
 from tests.cases import Case, all_cases, apply
 
 torch = pytest.importorskip("torch")

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codemods import Finding, Project, Safety
-from codemods.catalog.keys.flatten_tuple_keys import FlattenTupleKeys
-from codemods.rewrite.find import find
+from fullgraph import Finding, Project, Safety
+from fullgraph.codemods.catalog.keys.flatten_tuple_keys import FlattenTupleKeys
+from fullgraph.codemods.rewrite.find import find
 from tests.cases import Case, all_cases, apply
 
 torch = pytest.importorskip("torch")

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.model import Finding
-from codemods.project import Project
-from codemods.registry import codemod_named
-from codemods.rewrite.find import find
-from codemods.ui.config import Config, choose_codemods
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import codemod_named
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.ui.config import Config, choose_codemods
 from tests.cases import FIXTURES, Case, apply
 from tests.written_tests import outcome
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codemods.model import Safety
+from fullgraph.codemods.model import Safety
 from tests.cases import FIXTURES, Case, apply
 
 torch = pytest.importorskip("torch")

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from codemods import FullgraphError, Project
-from codemods.catalog.graphs.isolate_telemetry import IsolateTelemetry
-from codemods.rewrite.find import find
+from fullgraph import FullgraphError, Project
+from fullgraph.codemods.catalog.graphs.isolate_telemetry import IsolateTelemetry
+from fullgraph.codemods.rewrite.find import find
 from tests.cases import FIXTURES, Case
 
 Names = dict[str, Any]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from codemods.catalog.keys.iterate_constant_keys import IterateConstantKeys
-from codemods.model import SourceError
+from fullgraph.codemods.catalog.keys.iterate_constant_keys import IterateConstantKeys
+from fullgraph.codemods.model import SourceError
 from tests.cases import Case, all_cases, apply
 
 NAMES = ("slot", "blend", "vigor")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from codemods import Finding, Project
-from codemods.catalog.breaks.keep_scalars_in_graph import KeepScalarsInGraph
-from codemods.model import Site
-from codemods.rewrite.find import find
+from fullgraph import Finding, Project
+from fullgraph.codemods.catalog.breaks.keep_scalars_in_graph import KeepScalarsInGraph
+from fullgraph.codemods.model import Site
+from fullgraph.codemods.rewrite.find import find
 from tests.cases import apply
 
 HEAD = "import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor, m: torch.Tensor):\n"

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from codemods.payload import payload
-from codemods.topics.messages.layout import pieces, quoted
+from fullgraph.codemods.payload import payload
+from fullgraph.codemods.topics.messages.layout import pieces, quoted
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "log_without_break"
 
@@ -26,7 +26,7 @@ def text_of(case: str, side: str) -> str:
 def maker(monkeypatch: pytest.MonkeyPatch) -> None:
     """The file that the codemod creates, under its name there."""
     pytest.importorskip("torch")
-    from codemods.payload import in_graph
+    from fullgraph.codemods.payload import in_graph
 
     monkeypatch.setitem(sys.modules, "in_graph", in_graph)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from codemods.topics.inner_imports.known import LOADED_WITH_TORCH, comes_with_torch, is_standard
-from codemods.topics.inner_imports.screen import inner_imports
+from fullgraph.codemods.topics.inner_imports.known import LOADED_WITH_TORCH, comes_with_torch, is_standard
+from fullgraph.codemods.topics.inner_imports.screen import inner_imports
 from tests.cases import FIXTURES
 
 

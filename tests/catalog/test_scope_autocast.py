@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codemods.ui.explain import explain
+from fullgraph.codemods.ui.explain import explain
 from tests.cases import FIXTURES
 
 torch = pytest.importorskip("torch")

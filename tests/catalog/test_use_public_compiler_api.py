@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 import torch
 
-from codemods.topics.public_api.table import Row, table
+from fullgraph.codemods.topics.public_api.table import Row, table
 from tests.cases import FIXTURES
 
 ROWS = {row.new + row.old[0]: row for row in table().values()}

@@ -168,7 +168,7 @@ def test_a_strict_module_stores_the_setting_and_compiles() -> None:
 def test_a_notebook_is_looked_at_too(indent: int | None) -> None:
     import json
 
-    from codemods.catalog.devices.warn_on_device_migration import WarnOnDeviceMigration
+    from fullgraph.codemods.catalog.devices.warn_on_device_migration import WarnOnDeviceMigration
 
     for case in ("basic", "untested", "loop_over_parameters", "list_of_state"):
         text = (FIXTURES / "warn_on_device_migration" / case / "before.py").read_text()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods.registry import bundled
-from codemods.ui.explain import settings_of
-from codemods.ui.measured import stored_rows
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.ui.explain import settings_of
+from fullgraph.codemods.ui.measured import stored_rows
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = ROOT / "docs" / "codemods"

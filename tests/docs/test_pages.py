@@ -8,8 +8,8 @@ import shlex
 import click
 import pytest
 
-from codemods.registry import bundled
-from codemods.ui.cli import main
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.ui.cli import main
 from tests.docs.pages import PAGES, ROOT, blocks
 
 DOCS = ROOT / "docs"
@@ -38,9 +38,9 @@ def test_a_command_that_is_shown_is_understood(page: str, command: str) -> None:
 
 
 def test_the_validators_page_has_the_margins_of_the_code() -> None:
-    from validate import judge
-    from validate.confirm import TIMES, TIMES_FOR_LITTLE
-    from validate.pair import COLD_STARTS
+    from fullgraph.validate import judge
+    from fullgraph.validate.confirm import TIMES, TIMES_FOR_LITTLE
+    from fullgraph.validate.pair import COLD_STARTS
 
     page = (DOCS / "validator.md").read_text()
     numbers = {1: "one", 2: "two", 3: "three", 6: "six"}
@@ -53,7 +53,7 @@ def test_the_validators_page_has_the_margins_of_the_code() -> None:
 
 
 def test_the_validators_page_says_what_is_weighty() -> None:
-    from validate.judge import WEIGHTY
+    from fullgraph.validate.judge import WEIGHTY
 
     page = (DOCS / "validator.md").read_text()
     weighty = re.findall(r"(?m)^\| ([^|]+) \| [^|]+ \| yes \|$", page)
@@ -61,7 +61,7 @@ def test_the_validators_page_says_what_is_weighty() -> None:
 
 
 def test_the_validators_page_has_every_verdict() -> None:
-    from validate.model import Ruling
+    from fullgraph.validate.model import Ruling
 
     page = (DOCS / "validator.md").read_text()
     assert re.findall(r"(?m)^\| (\w+) \| [^|]+ \|$", page)[1:6] == [
@@ -71,7 +71,7 @@ def test_the_validators_page_has_every_verdict() -> None:
 
 
 def test_the_pipelines_page_has_every_form_and_exit_code() -> None:
-    from codemods.ui.ci.outputs import FORMS
+    from fullgraph.codemods.ui.ci.outputs import FORMS
 
     page = (DOCS / "ci.md").read_text()
     assert tuple(re.findall(r"(?m)^\| `(\w+)` \| [^|]+ \|$", page)) == FORMS

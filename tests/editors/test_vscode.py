@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from codemods.lsp.settings import KEYS
+from fullgraph.codemods.lsp.settings import KEYS
 from tests.ui.running import COMMAND, environment
 
 ROOT = Path(__file__).parent.parent.parent

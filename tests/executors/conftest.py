@@ -10,8 +10,8 @@ from tests.rewrite.conftest import root, tmp_path
 
 pytest.importorskip("distributed", reason="Dask is an extra")
 
-from codemods.executors.cluster import cluster_at
-from codemods.executors.model import executor_named
+from fullgraph.codemods.executors.cluster import cluster_at
+from fullgraph.codemods.executors.model import executor_named
 from tests.executors.clusters import cluster_of
 
 __all__ = ["root", "tmp_path"]
@@ -26,7 +26,7 @@ def cluster() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _fresh_connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("codemods.executors.cluster.LOOK", 0.2)
+    monkeypatch.setattr("fullgraph.codemods.executors.cluster.LOOK", 0.2)
     yield
     executor_named.cache_clear()
     cluster_at.cache_clear()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from codemods import Codemod, Finding, Module, Options, Project, option
+from fullgraph import Codemod, Finding, Module, Options, Project, option
 from tests.rewrite.sample import calls_of
 
 

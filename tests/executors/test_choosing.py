@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from codemods.executors.cluster import Cluster, has_gpu
-from codemods.executors.local import LocalExecutor
-from codemods.executors.model import executor_named
-from codemods.executors.on_dask import DaskExecutor
-from codemods.model import FullgraphError
+from fullgraph.codemods.executors.cluster import Cluster, has_gpu
+from fullgraph.codemods.executors.local import LocalExecutor
+from fullgraph.codemods.executors.model import executor_named
+from fullgraph.codemods.executors.on_dask import DaskExecutor
+from fullgraph.codemods.model import FullgraphError
 
 WORKERS: dict[str, Any] = {
     "tcp://b": {"nthreads": 2, "resources": {"GPU": 1}},

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from codemods.executors import cluster as cluster_module
-from codemods.executors.cluster import Cluster, describe_code, tell_mismatch
-from codemods.executors.model import executor_named
-from codemods.model import FullgraphError
+from fullgraph.codemods.executors import cluster as cluster_module
+from fullgraph.codemods.executors.cluster import Cluster, describe_code, tell_mismatch
+from fullgraph.codemods.executors.model import executor_named
+from fullgraph.codemods.model import FullgraphError
 from tests.executors.clusters import cluster_of
 from tests.rewrite.running import write_files
 
@@ -139,6 +139,7 @@ def test_a_wrong_name_is_one_line_of_the_command(root: Path) -> None:
 
 
 def test_a_run_here_never_imports_dask(root: Path) -> None:
-    code = "import sys, codemods.ui.commands, codemods.ui.proof; print({'dask', 'distributed'} & {*sys.modules})"
+    loading = "import sys, fullgraph.codemods.ui.commands, fullgraph.codemods.ui.proof"
+    code = f"{loading}; print({{'dask', 'distributed'}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

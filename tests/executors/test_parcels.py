@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods.executors import parcels
-from codemods.executors.parcels import all_files, names_beside, pack, unpack
-from codemods.model import FullgraphError
+from fullgraph.codemods.executors import parcels
+from fullgraph.codemods.executors.parcels import all_files, names_beside, pack, unpack
+from fullgraph.codemods.model import FullgraphError
 from tests.rewrite.running import read_files, write_files
 
 FILES = {"a.py": b"x = 1\r\n", "pkg/b.py": b"\xff\x00", "pkg/run.sh": b"#!/bin/sh\n", "empty.py": b""}

@@ -20,16 +20,16 @@ from typing import Any
 import pytest
 from distributed import Client
 
-from codemods.executors import at_worker
-from codemods.executors.at_worker import moved
-from codemods.executors.cluster import cluster_at
-from codemods.executors.model import Proof, executor_named
-from codemods.executors.on_dask import Proving, files_outside
-from codemods.executors.parcels import pack
-from codemods.model import FullgraphError
+from fullgraph.codemods.executors import at_worker
+from fullgraph.codemods.executors.at_worker import moved
+from fullgraph.codemods.executors.cluster import cluster_at
+from fullgraph.codemods.executors.model import Proof, executor_named
+from fullgraph.codemods.executors.on_dask import Proving, files_outside
+from fullgraph.codemods.executors.parcels import pack
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.validate.model import Settings, Sides, ValidateError
+from fullgraph.validate.scenario import read_scenario
 from tests.executors.clusters import cluster_of, is_running, kill, pids_of, wait_until
-from validate.model import Settings, Sides, ValidateError
-from validate.scenario import read_scenario
 
 pytestmark = pytest.mark.everything
 

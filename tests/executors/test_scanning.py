@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.executors import at_worker
-from codemods.executors.model import executor_named
-from codemods.executors.parcels import names_beside, pack
-from codemods.project import Project
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.scan import scan
-from codemods.rewrite.walk import plant_trees
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.executors import at_worker
+from fullgraph.codemods.executors.model import executor_named
+from fullgraph.codemods.executors.parcels import names_beside, pack
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.scan import scan
+from fullgraph.codemods.rewrite.walk import plant_trees
 from tests.executors.clusters import kill, pids_of, wait_until
 from tests.executors.sample import TellPlace, WaitForGo
 from tests.rewrite.running import findings_in, look, write_files
@@ -32,8 +32,8 @@ FULLGRAPH = Path(sys.executable).with_name("fullgraph")
 @pytest.fixture
 def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Files of every sort, in several chunks."""
-    monkeypatch.setattr("codemods.executors.on_dask.CHUNK_BYTES", 1)
-    monkeypatch.setattr("codemods.executors.on_dask.PORTIONS", 2)
+    monkeypatch.setattr("fullgraph.codemods.executors.on_dask.CHUNK_BYTES", 1)
+    monkeypatch.setattr("fullgraph.codemods.executors.on_dask.PORTIONS", 2)
     write_files(root, {f"pkg/m{number:02}.py": f"x = {number}\nold()\nbare()\n" for number in range(30)})
     write_files(root, {"pkg/__init__.py": "", "a.py": "class C:\n    field: int\n", "b.py": "c.field\n"})
     write_files(root, {"wrong.py": "old(\n", "raises.py": "raise_it()\nold()\n", "nul.py": b"old()\0"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import dedent
 
-from codemods import Codemod, Finding, Project
-from codemods.foreign.load import load_codemods
-from codemods.rewrite.find import FileResult, find
+from fullgraph import Codemod, Finding, Project
+from fullgraph.codemods.foreign.load import load_codemods
+from fullgraph.codemods.rewrite.find import FileResult, find
 from tests.cases import FIXTURES, apply
 
 FOREIGN = FIXTURES / "foreign"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods import Codemod, FullgraphError, Safety
+from fullgraph import Codemod, FullgraphError, Safety
 from tests.foreign.running import load, look, named, only, rewritten
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from codemods.registry import all_codemods, codemod_named, installed
+from fullgraph.codemods.registry import all_codemods, codemod_named, installed
 
 CODE = """
-from codemods import Codemod
+from fullgraph import Codemod
 
 
 class TidyUp(Codemod):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from codemods import FullgraphError
-from codemods.foreign.load import load_codemods
+from fullgraph import FullgraphError
+from fullgraph.codemods.foreign.load import load_codemods
 from tests.foreign.running import FOREIGN, load, look, rewritten
 
 OURS = """
-    from codemods import Codemod
+    from fullgraph import Codemod
     class {name}(Codemod):
         "What it does."
         def find(self, module, project):
@@ -56,8 +56,8 @@ def test_a_codemod_of_ours_that_fails_is_an_error_of_that_file(tmp_path: Path) -
 
 
 def test_one_codemod_that_fails_does_not_hide_what_another_found(tmp_path: Path) -> None:
-    from codemods import Project
-    from codemods.rewrite.find import find
+    from fullgraph import Project
+    from fullgraph.codemods.rewrite.find import find
 
     (broken,) = load(tmp_path, OURS.format(name="Broken", body="raise SystemExit(3)"))
     (works,) = load_codemods(FOREIGN / "ours.py")
@@ -91,7 +91,7 @@ def test_a_dataclass_in_the_file_works(tmp_path: Path) -> None:
     text = """
         from __future__ import annotations
         from dataclasses import dataclass
-        from codemods import Codemod, Options, option
+        from fullgraph import Codemod, Options, option
 
         @dataclass(frozen=True)
         class Settings(Options):

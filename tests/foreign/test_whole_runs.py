@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from codemods import Project
-from codemods.rewrite.find import find
+from fullgraph import Project
+from fullgraph.codemods.rewrite.find import find
 from tests.cases import apply
 from tests.foreign.running import FOREIGN, named
 
@@ -20,7 +20,7 @@ BEFORE = b"import os\r\n\r\nx = sum([old()])\r\n"
 
 def fullgraph(folder: Path, *words: str) -> tuple[int, str, str]:
     environment = {**os.environ, "FULLGRAPH_CACHE": str(folder.parent / "cache"), "PYTHONPATH": os.getcwd()}
-    command = [sys.executable, "-c", "from codemods.ui.cli import main; main()", *words]
+    command = [sys.executable, "-c", "from fullgraph.codemods.ui.cli import main; main()", *words]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 

@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
-from codemods.lsp.positions import Lines
+from fullgraph.codemods.lsp.positions import Lines
 
 COMMAND = [str(Path(sys.executable).parent / "fullgraph"), "lsp"]
 PATIENCE = 300

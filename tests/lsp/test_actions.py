@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from codemods.lsp.actions import FIX_ALL, FIX_FILE, FIX_PROJECT, is_wanted
+from fullgraph.codemods.lsp.actions import FIX_ALL, FIX_FILE, FIX_PROJECT, is_wanted
 from tests.lsp.client import Editor, uri_of
 from tests.lsp.conftest import Start
 from tests.ui.running import texts

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from codemods.lsp.hover import measured, torch_version
-from codemods.ui.measured import measured_text
+from fullgraph.codemods.lsp.hover import measured, torch_version
+from fullgraph.codemods.ui.measured import measured_text
 from tests.lsp.client import Editor
 from tests.lsp.conftest import Start
 

@@ -16,7 +16,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.client import LanguageClient
 
-from codemods.lsp.actions import FIX_PROJECT
+from fullgraph.codemods.lsp.actions import FIX_PROJECT
 from tests.lsp.client import COMMAND, PATIENCE
 from tests.lsp.conftest import Start
 
@@ -190,5 +190,5 @@ async def test_it_serves_a_port_too(project: Path) -> None:
 
 
 def test_torch_is_never_imported() -> None:
-    code = "import sys; from codemods.lsp.server import make_server; make_server(); print('torch' in sys.modules)"
+    code = "import sys; from fullgraph.codemods.lsp import server; server.make_server(); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol.types import Position
 
-from codemods.lsp.positions import Lines
-from codemods.model import Span
+from fullgraph.codemods.lsp.positions import Lines
+from fullgraph.codemods.model import Span
 
 TEXT = "a = '🌱'\r\nb = 'ä'; c\x0cd\rlast"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from codemods.lsp.projects import LiveProject, root_of
-from codemods.lsp.settings import ClientSettings
+from fullgraph.codemods.lsp.projects import LiveProject, root_of
+from fullgraph.codemods.lsp.settings import ClientSettings
 from tests.lsp.client import Editor, uri_of
 from tests.lsp.conftest import NAMES, Start
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from codemods.lsp.settings import ClientSettings, read_settings
-from codemods.model import FullgraphError
+from fullgraph.codemods.lsp.settings import ClientSettings, read_settings
+from fullgraph.codemods.model import FullgraphError
 
 
 @pytest.mark.parametrize("given", [None, {}, {"fullgraph": None}, {"fullgraph": {}}, {"select": None, "device": ""}])
@@ -30,7 +30,7 @@ def test_options_are_read_as_the_command_line_reads_them() -> None:
 
 
 def chosen(held: Any) -> list[Any]:
-    from codemods.ui.config import Config
+    from fullgraph.codemods.ui.config import Config
 
     return list(read_settings(held).codemods(Config()))
 

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from codemods.lsp.actions import actions_for, touches
-from codemods.lsp.buffers import buffer_bytes
-from codemods.lsp.diagnostics import diagnose, line_span
-from codemods.lsp.edits import Abilities, Composer, joined
-from codemods.lsp.fixing import Fixed, OnlyOne
-from codemods.lsp.pages import Page, cells_page, text_page
-from codemods.lsp.projects import LiveProject
-from codemods.lsp.settings import ClientSettings
-from codemods.lsp.undoing import KEPT, Memory, is_saved, step_back
-from codemods.model import Edit, Finding, FullgraphError, Safety, Span
-from codemods.project import Project
-from codemods.rewrite.find import FileResult
-from codemods.source import decode
+from fullgraph.codemods.lsp.actions import actions_for, touches
+from fullgraph.codemods.lsp.buffers import buffer_bytes
+from fullgraph.codemods.lsp.diagnostics import diagnose, line_span
+from fullgraph.codemods.lsp.edits import Abilities, Composer, joined
+from fullgraph.codemods.lsp.fixing import Fixed, OnlyOne
+from fullgraph.codemods.lsp.pages import Page, cells_page, text_page
+from fullgraph.codemods.lsp.projects import LiveProject
+from fullgraph.codemods.lsp.settings import ClientSettings
+from fullgraph.codemods.lsp.undoing import KEPT, Memory, is_saved, step_back
+from fullgraph.codemods.model import Edit, Finding, FullgraphError, Safety, Span
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.source import decode
 
 TEXT = "x = 1\n\n  slow()  \nslow()\n"
 EDIT = Edit("a.py", Span(18, 22), "fast")

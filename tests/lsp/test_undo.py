@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codemods.lsp.actions import FIX_ALL, FIX_PROJECT
+from fullgraph.codemods.lsp.actions import FIX_ALL, FIX_PROJECT
 from tests.lsp.client import Editor
 from tests.lsp.conftest import Start
 from tests.ui.running import run, texts

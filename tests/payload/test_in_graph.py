@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from codemods.payload import in_graph
+from fullgraph.codemods.payload import in_graph
 
 MAKER: Any = in_graph.in_graph
 Heard = list[tuple[Any, ...]]

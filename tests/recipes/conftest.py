@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-SHIPPED = ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "codemods", "validate", "docs/codemods")
+SHIPPED = (
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    ".pre-commit-hooks.yaml",
+    "fullgraph",
+    "codemods",
+    "validate",
+    "docs/codemods",
+)
 SAFE = """\
 import torch
 

@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Edit, Finding, Span
-from codemods.project import Project
-from codemods.rewrite.atomic import replace_file
-from codemods.rewrite.entry import WRITING, Run
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.plan import plan
-from codemods.rewrite.scan import AskHere, scan
-from codemods.rewrite.walk import FOLDER, plant_trees
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Edit, Finding, Span
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.atomic import replace_file
+from fullgraph.codemods.rewrite.entry import WRITING, Run
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.plan import plan
+from fullgraph.codemods.rewrite.scan import AskHere, scan
+from fullgraph.codemods.rewrite.walk import FOLDER, plant_trees
 
 Files = dict[str, bytes]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from codemods import Codemod, Edit, Finding, Module, Options, Project, Span, Unsure, option
+from fullgraph import Codemod, Edit, Finding, Module, Options, Project, Span, Unsure, option
 
 
 def calls_of(module: Module, name: str) -> Iterator[ast.Call]:

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.model import Finding, Site
-from codemods.module import Module
-from codemods.project import Project
-from codemods.rewrite import cache as caching
-from codemods.rewrite.cache import KEPT_QUESTIONS, Cache, cache_folder, code_of, digest_of
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.scan import AskHere, scan
-from codemods.rewrite.walk import plant_trees
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding, Site
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite import cache as caching
+from fullgraph.codemods.rewrite.cache import KEPT_QUESTIONS, Cache, cache_folder, code_of, digest_of
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.scan import AskHere, scan
+from fullgraph.codemods.rewrite.walk import plant_trees
 from tests.rewrite.running import findings_in, look, standing_in, write_files
 from tests.rewrite.sample import RenameField, ShareImport, SwapCall
 
@@ -48,7 +48,7 @@ def age(root: Path) -> None:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The files that codemods were really asked about."""
-    from codemods.rewrite import asking
+    from fullgraph.codemods.rewrite import asking
 
     paths: list[str] = []
     original = asking.ask_one

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from codemods import Unsure
-from codemods.model import Change, Edit, Finding, FullgraphError, SourceError, Span
-from codemods.project import Project
-from codemods.rewrite.as_json import dump_finding, load_finding
-from codemods.rewrite.atomic import LEFTOVER, leftover_of
-from codemods.rewrite.diff import apply_patch, patch
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.plan import plan
-from codemods.rewrite.undo import UndoConflictError, undo, undone_findings
-from codemods.rewrite.walk import plant_trees
-from codemods.run import leave_unwritable, respecting
+from fullgraph import Unsure
+from fullgraph.codemods.model import Change, Edit, Finding, FullgraphError, SourceError, Span
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.as_json import dump_finding, load_finding
+from fullgraph.codemods.rewrite.atomic import LEFTOVER, leftover_of
+from fullgraph.codemods.rewrite.diff import apply_patch, patch
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.plan import plan
+from fullgraph.codemods.rewrite.undo import UndoConflictError, undo, undone_findings
+from fullgraph.codemods.rewrite.walk import plant_trees
+from fullgraph.codemods.run import leave_unwritable, respecting
 from tests.rewrite.running import (
     findings_in,
     in_child,

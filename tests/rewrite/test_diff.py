@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from codemods.model import FullgraphError
-from codemods.rewrite.diff import apply_patch, patch
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.diff import apply_patch, patch
 from tests.rewrite.running import Files, read_files, write_files
 
 LINES = [f"line {number}" for number in range(12)]

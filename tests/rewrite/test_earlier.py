@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.model import FullgraphError
-from codemods.rewrite.earlier import Earlier, earlier, last_command
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.undo import undo
-from codemods.rewrite.walk import plant_trees
-from codemods.run import fix, writer_for
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.earlier import Earlier, earlier, last_command
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.undo import undo
+from fullgraph.codemods.rewrite.walk import plant_trees
+from fullgraph.codemods.run import fix, writer_for
 from tests.rewrite.running import change_of, look, write, write_files
 from tests.rewrite.sample import SwapCall, UnwrapNest
 from tests.rewrite.test_plan import Choose

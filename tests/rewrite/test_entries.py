@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import FullgraphError
-from codemods.rewrite.atomic import replace_at
-from codemods.rewrite.entry import (
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.atomic import replace_at
+from fullgraph.codemods.rewrite.entry import (
     DONE,
     HEAD,
     LARGEST,
@@ -22,11 +22,11 @@ from codemods.rewrite.entry import (
     pack,
     unpack,
 )
-from codemods.rewrite.folder import BarredError
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.lock import locked, make_folder
-from codemods.rewrite.seal import read_secret
-from codemods.rewrite.undo import fixed_since, is_in_force, undo
+from fullgraph.codemods.rewrite.folder import BarredError
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.lock import locked, make_folder
+from fullgraph.codemods.rewrite.seal import read_secret
+from fullgraph.codemods.rewrite.undo import fixed_since, is_in_force, undo
 from tests.rewrite.running import change_of, rewrite_entry, write, write_files
 from tests.rewrite.sample import SwapCall, UnwrapNest
 

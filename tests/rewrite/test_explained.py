@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods import Codemod
-from codemods.model import Finding
-from codemods.rewrite.explained import explained, project_before
+from fullgraph import Codemod
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.rewrite.explained import explained, project_before
 from tests.cases import Case, all_cases, apply
 
 SPEAKING = [

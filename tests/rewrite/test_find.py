@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemods.catalog.breaks.select_without_branch import SelectWithoutBranch
-from codemods.catalog.stability.clone_at_boundary import CloneAtBoundary
-from codemods.codemod import Codemod
-from codemods.model import Finding, Site
-from codemods.module import Module
-from codemods.project import Project
-from codemods.rewrite.as_json import dump_finding, load_finding
-from codemods.rewrite.find import FileResult, find
+from fullgraph.codemods.catalog.breaks.select_without_branch import SelectWithoutBranch
+from fullgraph.codemods.catalog.stability.clone_at_boundary import CloneAtBoundary
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding, Site
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.as_json import dump_finding, load_finding
+from fullgraph.codemods.rewrite.find import FileResult, find
 from tests.rewrite.sample import FailSometimes, RenameField, ShareImport, SwapCall
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codemods.registry import bundled
-from codemods.rewrite.glance import glance
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.rewrite.glance import glance
 
 FILE = b'''\
 """Doc."""

@@ -7,14 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import Change, Finding, FullgraphError, SourceError, Span
-from codemods.rewrite import folder as folders
-from codemods.rewrite.atomic import leftover_of
-from codemods.rewrite.folder import BarredError, Folder
-from codemods.rewrite.inside import create_new, parts_of, place_of, read_inside, why_not_creatable, why_not_writable
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.undo import undo
-from codemods.run import leave_unwritable
+from fullgraph.codemods.model import Change, Finding, FullgraphError, SourceError, Span
+from fullgraph.codemods.rewrite import folder as folders
+from fullgraph.codemods.rewrite.atomic import leftover_of
+from fullgraph.codemods.rewrite.folder import BarredError, Folder
+from fullgraph.codemods.rewrite.inside import (
+    create_new,
+    parts_of,
+    place_of,
+    read_inside,
+    why_not_creatable,
+    why_not_writable,
+)
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.undo import undo
+from fullgraph.codemods.run import leave_unwritable
 from tests.rewrite.running import change_of, findings_in, in_child, look, mark_interrupted, write_files
 from tests.rewrite.sample import SwapCall
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from codemods.model import Change, FullgraphError, SourceError
-from codemods.rewrite.atomic import LEFTOVER, leftover_of
-from codemods.rewrite.entry import pack
-from codemods.rewrite.file_step import FileStep
-from codemods.rewrite.journal import Journal, digest_of
-from codemods.rewrite.undo import undo
+from fullgraph.codemods.model import Change, FullgraphError, SourceError
+from fullgraph.codemods.rewrite.atomic import LEFTOVER, leftover_of
+from fullgraph.codemods.rewrite.entry import pack
+from fullgraph.codemods.rewrite.file_step import FileStep
+from fullgraph.codemods.rewrite.journal import Journal, digest_of
+from fullgraph.codemods.rewrite.undo import undo
 from tests.rewrite.running import (
     change_of,
     in_child,
@@ -543,7 +543,7 @@ def test_an_unknown_run_is_named(root: Path) -> None:
 HOLD = """
 import sys, time
 from pathlib import Path
-from codemods.rewrite.lock import locked
+from fullgraph.codemods.rewrite.lock import locked
 with locked(Path(sys.argv[1]) / ".fullgraph", 10):
     print("held", flush=True)
     time.sleep(float(sys.argv[2]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.model import Edit, Site, Span
-from codemods.rewrite.moved import move_sites, with_moved_sites
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Edit, Site, Span
+from fullgraph.codemods.rewrite.moved import move_sites, with_moved_sites
 
 TEXT = "one\ntwo\nthree\nfour"
 

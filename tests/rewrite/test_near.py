@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from codemods.model import Span
-from codemods.module import Module
-from codemods.registry import all_codemods
-from codemods.rewrite.near import reaching
-from codemods.source import decode
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.rewrite.near import reaching
+from fullgraph.codemods.source import decode
 
 TEXT = """\
 # é

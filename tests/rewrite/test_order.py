@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from codemods import Codemod, Edit, Finding, Module, Project, Span
-from codemods.model import Change
-from codemods.rewrite.find import FileResult, find
-from codemods.rewrite.order import disagreements, neighbours
-from codemods.rewrite.plan import plan
-from codemods.rewrite.walk import Tree, plant_trees
-from codemods.run import Planner, fix, keep_all, writer_for
+from fullgraph import Codemod, Edit, Finding, Module, Project, Span
+from fullgraph.codemods.model import Change
+from fullgraph.codemods.rewrite.find import FileResult, find
+from fullgraph.codemods.rewrite.order import disagreements, neighbours
+from fullgraph.codemods.rewrite.plan import plan
+from fullgraph.codemods.rewrite.walk import Tree, plant_trees
+from fullgraph.codemods.run import Planner, fix, keep_all, writer_for
 from tests.rewrite.running import look
 from tests.rewrite.sample import ShareImport, SwapCall, UnwrapNest, calls_of
 from tests.ui.running import run

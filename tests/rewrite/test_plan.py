@@ -11,19 +11,19 @@ from typing import ClassVar
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Edit, Finding, Site, Span
-from codemods.module import Module
-from codemods.project import Project
-from codemods.rewrite.asking import Asked, ask_in_turn
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.moved import moved
-from codemods.rewrite.plan import moved_along, plan, splice_all
-from codemods.rewrite.scan import AskHere, Stopped, Unseen
-from codemods.rewrite.undo import undo
-from codemods.rewrite.walk import Entry, Tree, plant_trees
-from codemods.run import Filter, Round, filtered, fix, look_at, scanner_for, writer_for
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Edit, Finding, Site, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import Asked, ask_in_turn
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.moved import moved
+from fullgraph.codemods.rewrite.plan import moved_along, plan, splice_all
+from fullgraph.codemods.rewrite.scan import AskHere, Stopped, Unseen
+from fullgraph.codemods.rewrite.undo import undo
+from fullgraph.codemods.rewrite.walk import Entry, Tree, plant_trees
+from fullgraph.codemods.run import Filter, Round, filtered, fix, look_at, scanner_for, writer_for
 from tests.rewrite.running import findings_in, look, planned, project_of, read_files, write_files
 from tests.rewrite.sample import (
     BreakSyntax,
@@ -436,7 +436,7 @@ def test_a_codemod_that_fails_in_an_editor_is_one_line(root: Path, monkeypatch: 
     def fail(*arguments: object, **named: object) -> FileResult:
         raise RuntimeError("out of\norder")
 
-    monkeypatch.setattr("codemods.run.find", fail)
+    monkeypatch.setattr("fullgraph.codemods.run.find", fail)
     write_files(root, {"a.py": "old()\n"})
     result = look_at(project_of(root), "a.py", [SwapCall()])
     assert (result.findings, result.error.count("\n")) == ((), 0)

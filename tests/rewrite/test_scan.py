@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.model import Finding, FullgraphError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.rewrite.asking import Asked
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.scan import AskHere, Stopped, chunks, scan
-from codemods.rewrite.walk import Entry, plant_trees
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding, FullgraphError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.asking import Asked
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.scan import AskHere, Stopped, chunks, scan
+from fullgraph.codemods.rewrite.walk import Entry, plant_trees
 from tests.rewrite.running import findings_in, look, write_files
 from tests.rewrite.sample import CountTrees, FailSometimes, NeverEnd, RenameField, ShareImport, SwapCall
 
@@ -30,8 +30,8 @@ SAMPLES: list[Codemod] = [SwapCall(), ShareImport(), RenameField(), FailSometime
 @pytest.fixture
 def project(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Enough files of every sort for several chunks of work."""
-    monkeypatch.setattr("codemods.rewrite.scan.WORTH_A_PROCESS", 1)
-    monkeypatch.setattr("codemods.rewrite.scan.CHUNK_BYTES", 300)
+    monkeypatch.setattr("fullgraph.codemods.rewrite.scan.WORTH_A_PROCESS", 1)
+    monkeypatch.setattr("fullgraph.codemods.rewrite.scan.CHUNK_BYTES", 300)
     write_files(root, {f"pkg/m{number:02}.py": f"x = {number}\nold()\nbare()\n" for number in range(30)})
     write_files(root, {"pkg/__init__.py": "", "a.py": "class C:\n    field: int\n", "b.py": "c.field\n"})
     write_files(root, {"wrong.py": "old(\n", "raises.py": "raise_it()\nold()\n", "nul.py": b"old()\0"})
@@ -152,9 +152,9 @@ def test_an_empty_project_has_no_results(root: Path) -> None:
 SLOW = """
 import sys, time
 from pathlib import Path
-from codemods.codemod import Codemod
-from codemods.rewrite import scan
-from codemods.rewrite.walk import plant_trees
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.rewrite import scan
+from fullgraph.codemods.rewrite.walk import plant_trees
 
 class Dawdle(Codemod):
     needles = (b"old",)
@@ -205,8 +205,8 @@ def test_a_file_that_never_ends_is_named_and_the_rest_is_done(
 ) -> None:
     if call == "spin_deaf" and jobs == 1:
         pytest.skip("code that cannot be interrupted can only be ended with its process")
-    monkeypatch.setattr("codemods.rewrite.crew.GRACE", 0.5)
-    monkeypatch.setattr("codemods.rewrite.asking.SLACK", 1.5)
+    monkeypatch.setattr("fullgraph.codemods.rewrite.crew.GRACE", 0.5)
+    monkeypatch.setattr("fullgraph.codemods.rewrite.asking.SLACK", 1.5)
     write_files(project, {"pkg/m07.py": f"{call}()\nold()\n", "pkg/m23.py": f"{call}()\n"})
     [tree], _ = plant_trees([project])
     results = scan(tree, [*SAMPLES, NeverEnd()], ask=AskHere(jobs, 1), use_cache=False)
@@ -219,7 +219,7 @@ def test_a_file_that_never_ends_is_named_and_the_rest_is_done(
 def test_a_file_that_took_too_long_is_asked_about_again_next_time(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("codemods.rewrite.asking.SLACK", 1.5)
+    monkeypatch.setattr("fullgraph.codemods.rewrite.asking.SLACK", 1.5)
     write_files(project, {"pkg/m07.py": "spin_on()\n"})
     for _ in range(2):
         [tree], _ = plant_trees([project])
@@ -238,7 +238,7 @@ def test_an_interrupted_scan_leaves_its_answers_in_the_cache(project: Path, monk
 
         def finish(self) -> None: ...
 
-    monkeypatch.setattr("codemods.rewrite.cache.SETTLED_NS", 0)
+    monkeypatch.setattr("fullgraph.codemods.rewrite.cache.SETTLED_NS", 0)
     [tree], _ = plant_trees([project])
     with pytest.raises(Stopped) as stopped:
         scan(tree, SAMPLES, ask=AskHere(1), progress=Interrupt())
@@ -258,7 +258,7 @@ def test_an_interrupted_scan_leaves_its_answers_in_the_cache(project: Path, monk
 def test_trees_are_not_kept(project: Path, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many files there are, what is parsed stays below a bound, and the answers are the same."""
     expected = look(project, *SAMPLES, CountTrees())
-    monkeypatch.setattr("codemods.rewrite.asking.ENOUGH", 60)
+    monkeypatch.setattr("fullgraph.codemods.rewrite.asking.ENOUGH", 60)
     results = look(project, *SAMPLES, CountTrees(), jobs=jobs)
     assert [replace(result, findings=without_counts(result)) for result in results] == [
         replace(result, findings=without_counts(result)) for result in expected
@@ -276,7 +276,7 @@ def counted(results: list[FileResult]) -> list[int]:
 
 
 def test_a_crew_that_cannot_start_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codemods.rewrite.crew.serve", lambda *given: os._exit(1))
+    monkeypatch.setattr("fullgraph.codemods.rewrite.crew.serve", lambda *given: os._exit(1))
     with pytest.raises(FullgraphError, match="--jobs 1"):
         look(project, *SAMPLES, jobs=2)
 

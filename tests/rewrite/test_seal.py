@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import FullgraphError
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.seal import make_secret, read_secret, state_folder
-from codemods.rewrite.undo import undo
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.seal import make_secret, read_secret, state_folder
+from fullgraph.codemods.rewrite.undo import undo
 from tests.rewrite.running import change_of, mark_interrupted, write_files
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.rewrite.shelf import KEPT, KEPT_PLACES, DiskShelf, LiveShelf
+from fullgraph.codemods.rewrite.shelf import KEPT, KEPT_PLACES, DiskShelf, LiveShelf
 
 
 @pytest.fixture

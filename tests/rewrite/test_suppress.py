@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codemods.project import Project
-from codemods.rewrite.find import FileResult, find
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.find import FileResult, find
 from tests.rewrite.sample import ShareImport, SwapCall
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codemods.model import FullgraphError
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.merge import merge
-from codemods.rewrite.undo import UndoConflictError, undo, undone_findings
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.merge import merge
+from fullgraph.codemods.rewrite.undo import UndoConflictError, undo, undone_findings
 from tests.rewrite.running import read_files, write, write_files
 from tests.rewrite.sample import RenameField, ShareImport, SwapCall, UnwrapNest
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import FullgraphError, Unsure
-from codemods.rewrite.copies import Copies
-from codemods.rewrite.units import Unit, companions, unit_around, unit_of
+from fullgraph.codemods.model import FullgraphError, Unsure
+from fullgraph.codemods.rewrite.copies import Copies
+from fullgraph.codemods.rewrite.units import Unit, companions, unit_around, unit_of
 
 FILES = [
     "site-packages/pkg/__init__.py",
@@ -137,7 +137,7 @@ def test_a_copy_counts_once_it_is_complete(folder: Path, tmp_path: Path, monkeyp
         raise OSError("no space")
 
     with monkeypatch.context() as patched:
-        patched.setattr("codemods.rewrite.copies.copy", fail)
+        patched.setattr("fullgraph.codemods.rewrite.copies.copy", fail)
         with pytest.raises(OSError, match="no space"):
             copies.hold([unit])
     assert copies.origin("pkg") == ""

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codemods.model import FullgraphError
-from codemods.rewrite.walk import COPIES, Tree, find_root, matching, plant_trees
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.walk import COPIES, Tree, find_root, matching, plant_trees
 from tests.rewrite.running import in_child, standing_in, write_files
 
 

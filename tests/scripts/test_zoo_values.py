@@ -12,7 +12,7 @@ from zoo.judging import compare_values
 from zoo.recorded import NOTHING, Comparison, record
 from zoo.row import begin
 
-from validate.worker.recording.closeness import Rule
+from fullgraph.validate.worker.recording.closeness import Rule
 
 EXACT = Rule(exact=True, signed_zero=True)
 WITHIN = Rule(False, 1e-4, 1e-5)

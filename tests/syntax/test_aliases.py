@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from codemods import Project
-from codemods.module import Module
-from codemods.source import decode
-from codemods.syntax.effects.aliases import is_atomic, is_private
-from codemods.syntax.effects.answers import what_changes
-from codemods.syntax.effects.doubts import Doubt
+from fullgraph import Project
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.syntax.effects.aliases import is_atomic, is_private
+from fullgraph.codemods.syntax.effects.answers import what_changes
+from fullgraph.codemods.syntax.effects.doubts import Doubt
 from tests.syntax.test_effects import GATE, HAS, doubt_of, impurity_of, probe_of, program, several
 
 FRESH = "x = torch.zeros(4)\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codemods.project import Project
-from codemods.syntax.compiled import compiled_code, requests
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.compiled import compiled_code, requests
 
 HEAD = "import functools, torch\nfrom torch import nn\n"
 STATS = "def stats(): ...\ndef step(x):\n    stats()\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from codemods import Project
-from codemods.module import Function, Module
-from codemods.syntax.effects.answers import impurity, what_changes
-from codemods.syntax.effects.doubts import Doubt
+from fullgraph import Project
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.effects.answers import impurity, what_changes
+from fullgraph.codemods.syntax.effects.doubts import Doubt
 
 HOST = """
 import torch

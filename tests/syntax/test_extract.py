@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from codemods.codemod import Unsure
-from codemods.module import Module
-from codemods.source import decode
-from codemods.syntax.extraction.extract import extract
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.syntax.extraction.extract import extract
 
 NAMES = "abcdef"
 EXPRESSIONS = (

@@ -6,11 +6,11 @@ import ast
 
 import pytest
 
-from codemods.codemod import Unsure
-from codemods.module import Function, Module
-from codemods.source import decode
-from codemods.syntax.extraction.chosen_lines import statements_at
-from codemods.syntax.extraction.extract import Extraction, extract
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.syntax.extraction.chosen_lines import statements_at
+from fullgraph.codemods.syntax.extraction.extract import Extraction, extract
 from tests.syntax.test_extract import extracted
 
 

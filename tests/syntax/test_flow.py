@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from codemods.syntax.flow import Flow, is_in_place
+from fullgraph.codemods.syntax.flow import Flow, is_in_place
 
 
 def spread(body: str) -> set[str]:

@@ -6,10 +6,10 @@ import ast
 
 import pytest
 
-from codemods.module import Module
-from codemods.source import decode, splice_text
-from codemods.syntax.signatures.listed import add_parameter, break_parameters, read_signature
-from codemods.syntax.signatures.statement import rewrite_signature
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.source import decode, splice_text
+from fullgraph.codemods.syntax.signatures.listed import add_parameter, break_parameters, read_signature
+from fullgraph.codemods.syntax.signatures.statement import rewrite_signature
 
 NEW = "strict: bool = False"
 SIGNATURES = {

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from codemods.project import Project
-from codemods.syntax.tensors.calls import loss, of_literal
-from codemods.syntax.tensors.infer import Tensors
-from codemods.syntax.tensors.known import NUMBER, UNKNOWN, Device, Known, agreed, tensor
-from codemods.syntax.tensors.pieces import element, unpacked
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.tensors.calls import loss, of_literal
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.syntax.tensors.known import NUMBER, UNKNOWN, Device, Known, agreed, tensor
+from fullgraph.codemods.syntax.tensors.pieces import element, unpacked
 
 HERE: Device = (None, "here")
 THERE: Device = (None, "there")

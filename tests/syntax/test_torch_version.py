@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from codemods.catalog.breaks.check_without_branch import CheckWithoutBranch
-from codemods.catalog.graphs.disable_compile import DisableCompile
-from codemods.model import Finding, FullgraphError
-from codemods.project import Project
-from codemods.rewrite.find import find
-from codemods.syntax.torch_version import declared_torch, torch_of
+from fullgraph.codemods.catalog.breaks.check_without_branch import CheckWithoutBranch
+from fullgraph.codemods.catalog.graphs.disable_compile import DisableCompile
+from fullgraph.codemods.model import Finding, FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.syntax.torch_version import declared_torch, torch_of
 
 TELEMETRY = b"""\
 import torch

@@ -7,15 +7,15 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from codemods.project import Project
-from codemods.registry import bundled
-from codemods.rewrite.walk import plant_trees
-from codemods.tickets import Ticket, read_tickets
-from codemods.tickets.place import locate
-from codemods.tickets.places.model import Located
-from codemods.tickets.route import route
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.routes.model import Routed
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.rewrite.walk import plant_trees
+from fullgraph.codemods.tickets import Ticket, read_tickets
+from fullgraph.codemods.tickets.place import locate
+from fullgraph.codemods.tickets.places.model import Located
+from fullgraph.codemods.tickets.route import route
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.routes.model import Routed
 
 from .corpus import PROJECT
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
-from codemods.tickets.closing.model import RESOLVED, Closing, Measured
-from validate.model import Break, Graph, Measurement, Reason, Ruling, Scenario, Settings, Sync, Verdict
+from fullgraph.codemods.tickets.closing.model import RESOLVED, Closing, Measured
+from fullgraph.validate.model import Break, Graph, Measurement, Reason, Ruling, Scenario, Settings, Sync, Verdict
 
 DAY = date(2026, 3, 4)
 GRAPH = Graph("step", "a.py", 3, 12)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codemods.tickets import Ticket, read_tickets
-from codemods.tickets.model import Lines
+from fullgraph.codemods.tickets import Ticket, read_tickets
+from fullgraph.codemods.tickets.model import Lines
 
 CORPUS = Path(__file__).parent.parent.parent / "fixtures" / "tickets"
 PROJECT = CORPUS / "project"

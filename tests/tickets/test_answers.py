@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from codemods.tickets import Ticket, read_tickets
-from codemods.tickets.fixing.leftover import is_met, left_of
-from codemods.tickets.fixing.model import Filed
-from codemods.tickets.fixing.moved import shifter
-from codemods.tickets.model import Lines
-from codemods.tickets.places.model import Spot
-from codemods.tickets.understanding import Understood, understand
-from codemods.ui.tickets.as_text import COMMAND, row
-from codemods.ui.tickets.fix_text import handled_text
+from fullgraph.codemods.tickets import Ticket, read_tickets
+from fullgraph.codemods.tickets.fixing.leftover import is_met, left_of
+from fullgraph.codemods.tickets.fixing.model import Filed
+from fullgraph.codemods.tickets.fixing.moved import shifter
+from fullgraph.codemods.tickets.model import Lines
+from fullgraph.codemods.tickets.places.model import Spot
+from fullgraph.codemods.tickets.understanding import Understood, understand
+from fullgraph.codemods.ui.tickets.as_text import COMMAND, row
+from fullgraph.codemods.ui.tickets.fix_text import handled_text
 
 from .asking import catalogue_of
 from .test_fix import fixer

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from codemods.tickets.place import locate
-from codemods.tickets.route import route
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.routes.model import Routed
+from fullgraph.codemods.tickets.place import locate
+from fullgraph.codemods.tickets.route import route
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.routes.model import Routed
 
 from .asking import catalogue_of, sample_catalogue, ticket_of
 from .corpus import CORPUS, PROJECT

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from codemods.tickets import Ticket, read_tickets
-from codemods.tickets.close import NotClosed, close_ticket
-from codemods.tickets.closing.boxes import why_ticked
-from codemods.tickets.closing.model import PARTLY, RESOLVED, UNVERIFIED, Measured
-from codemods.tickets.model import CheckItem
-from codemods.tickets.parts.status import is_settled
-from validate.model import Ruling
+from fullgraph.codemods.tickets import Ticket, read_tickets
+from fullgraph.codemods.tickets.close import NotClosed, close_ticket
+from fullgraph.codemods.tickets.closing.boxes import why_ticked
+from fullgraph.codemods.tickets.closing.model import PARTLY, RESOLVED, UNVERIFIED, Measured
+from fullgraph.codemods.tickets.model import CheckItem
+from fullgraph.codemods.tickets.parts.status import is_settled
+from fullgraph.validate.model import Ruling
 
 from .closings import BREAK, READ, RECOMPILED, closing, verdict
 from .corpus import CORPUS, Sample, samples

@@ -11,26 +11,26 @@ from pathlib import Path
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Finding, FullgraphError
-from codemods.project import Project
-from codemods.proving import Prover
-from codemods.registry import bundled
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.undo import undo
-from codemods.rewrite.walk import plant_trees
-from codemods.run import Settler, keep_all, writer_for
-from codemods.tickets import read_tickets
-from codemods.tickets.fix import Fixer
-from codemods.tickets.fixing.choosing import Task
-from codemods.tickets.fixing.leftover import left_of
-from codemods.tickets.fixing.model import Filed, Handled, Wish
-from codemods.tickets.fixing.turn import Left
-from codemods.tickets.fixing.whole import whole
-from codemods.tickets.route import ALSO
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.understanding import Understood, understand
-from validate.model import Ruling, ValidateError, Verdict
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Finding, FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.proving import Prover
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.undo import undo
+from fullgraph.codemods.rewrite.walk import plant_trees
+from fullgraph.codemods.run import Settler, keep_all, writer_for
+from fullgraph.codemods.tickets import read_tickets
+from fullgraph.codemods.tickets.fix import Fixer
+from fullgraph.codemods.tickets.fixing.choosing import Task
+from fullgraph.codemods.tickets.fixing.leftover import left_of
+from fullgraph.codemods.tickets.fixing.model import Filed, Handled, Wish
+from fullgraph.codemods.tickets.fixing.turn import Left
+from fullgraph.codemods.tickets.fixing.whole import whole
+from fullgraph.codemods.tickets.route import ALSO
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.understanding import Understood, understand
+from fullgraph.validate.model import Ruling, ValidateError, Verdict
 
 from .asking import WHITENING, copied, sample_catalogue
 from .closings import DAY, verdict
@@ -609,8 +609,8 @@ def test_stopping_leaves_whole_tickets(root: Path) -> None:
 def test_a_crash_between_code_and_ticket_is_finished_by_the_next_command(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from codemods.rewrite import journal
-    from codemods.rewrite.file_step import FileStep
+    from fullgraph.codemods.rewrite import journal
+    from fullgraph.codemods.rewrite.file_step import FileStep
 
     make = FileStep.make
 

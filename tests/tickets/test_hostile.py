@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codemods.tickets import Ticket, TicketError, read_tickets
-from codemods.tickets.parts.snippet import parse_snippet
-from codemods.tickets.text import open_ticket
+from fullgraph.codemods.tickets import Ticket, TicketError, read_tickets
+from fullgraph.codemods.tickets.parts.snippet import parse_snippet
+from fullgraph.codemods.tickets.text import open_ticket
 
 from .test_read import spans_in
 

@@ -8,27 +8,27 @@ from typing import Any
 
 import pytest
 
-from codemods.model import Edit, Finding, FullgraphError, Span
-from codemods.tickets.closing.boxes import why_ticked
-from codemods.tickets.closing.evidence import LONGEST, one_line, run_line
-from codemods.tickets.closing.model import PARTLY, RESOLVED, UNVERIFIED, Measured
-from codemods.tickets.fixing.leftover import is_met, place_of, unwritten
-from codemods.tickets.fixing.measuring import is_test, not_reproduced, status_for, why_not_neutral
-from codemods.tickets.fixing.measuring import tests_in as files_of_tests
-from codemods.tickets.fixing.model import Filed, Handled
-from codemods.tickets.folder import by_severity, read_folder, worst
-from codemods.tickets.model import UNKNOWN, CheckItem, Lines, Severity, Ticket, TicketError
-from codemods.tickets.parts.severity import level_of
-from codemods.tickets.places.model import Located, Spot
-from codemods.tickets.places.paths import find_files
-from codemods.tickets.read import distinct, is_record
-from codemods.tickets.routes.model import Routed
-from codemods.tickets.text import open_ticket
-from codemods.tickets.understanding import Understood
-from codemods.ui.tickets.fix import FixRequest, Outcomes, check_report, path_in
-from codemods.ui.tickets.fix import distinct as each_once
-from codemods.ui.tickets.show import Desk
-from validate.model import Difference, Ruling
+from fullgraph.codemods.model import Edit, Finding, FullgraphError, Span
+from fullgraph.codemods.tickets.closing.boxes import why_ticked
+from fullgraph.codemods.tickets.closing.evidence import LONGEST, one_line, run_line
+from fullgraph.codemods.tickets.closing.model import PARTLY, RESOLVED, UNVERIFIED, Measured
+from fullgraph.codemods.tickets.fixing.leftover import is_met, place_of, unwritten
+from fullgraph.codemods.tickets.fixing.measuring import is_test, not_reproduced, status_for, why_not_neutral
+from fullgraph.codemods.tickets.fixing.measuring import tests_in as files_of_tests
+from fullgraph.codemods.tickets.fixing.model import Filed, Handled
+from fullgraph.codemods.tickets.folder import by_severity, read_folder, worst
+from fullgraph.codemods.tickets.model import UNKNOWN, CheckItem, Lines, Severity, Ticket, TicketError
+from fullgraph.codemods.tickets.parts.severity import level_of
+from fullgraph.codemods.tickets.places.model import Located, Spot
+from fullgraph.codemods.tickets.places.paths import find_files
+from fullgraph.codemods.tickets.read import distinct, is_record
+from fullgraph.codemods.tickets.routes.model import Routed
+from fullgraph.codemods.tickets.text import open_ticket
+from fullgraph.codemods.tickets.understanding import Understood
+from fullgraph.codemods.ui.tickets.fix import FixRequest, Outcomes, check_report, path_in
+from fullgraph.codemods.ui.tickets.fix import distinct as each_once
+from fullgraph.codemods.ui.tickets.show import Desk
+from fullgraph.validate.model import Difference, Ruling
 
 from .closings import closing, side, verdict
 

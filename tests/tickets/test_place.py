@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from codemods.module import Module
-from codemods.project import Project
-from codemods.tickets.model import Lines
-from codemods.tickets.place import locate
-from codemods.tickets.places.history import History
-from codemods.tickets.places.paths import find_files
-from codemods.tickets.route import route
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.tickets.model import Lines
+from fullgraph.codemods.tickets.place import locate
+from fullgraph.codemods.tickets.places.history import History
+from fullgraph.codemods.tickets.places.paths import find_files
+from fullgraph.codemods.tickets.route import route
 
 from .asking import (
     EPOCHS,

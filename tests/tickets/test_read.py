@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import Edit, Span
-from codemods.registry import bundled
-from codemods.tickets import NoTicketError, Ticket, TicketError, by_severity, read_folder, read_tickets
-from codemods.tickets.model import Where
-from codemods.tickets.text import open_ticket
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.tickets import NoTicketError, Ticket, TicketError, by_severity, read_folder, read_tickets
+from fullgraph.codemods.tickets.model import Where
+from fullgraph.codemods.tickets.text import open_ticket
 
 from .corpus import PROJECT, Sample, reading, samples
 

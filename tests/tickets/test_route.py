@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from codemods.codemod import parse_options
-from codemods.model import Edit
-from codemods.tickets.place import locate
-from codemods.tickets.route import route
-from codemods.tickets.routes.model import Routed
-from codemods.tickets.routes.options import READERS
-from codemods.tickets.routes.topics import OTHER_REMEDIES, TOPICS
+from fullgraph.codemods.codemod import parse_options
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.tickets.place import locate
+from fullgraph.codemods.tickets.route import route
+from fullgraph.codemods.tickets.routes.model import Routed
+from fullgraph.codemods.tickets.routes.options import READERS
+from fullgraph.codemods.tickets.routes.topics import OTHER_REMEDIES, TOPICS
 
 from .asking import EPOCHS, WHITENING, commit, copied, git, rewrite, route_in, sample_catalogue, ticket_of
 from .corpus import PROJECT, Sample, samples

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from codemods.tickets.place import locate
-from codemods.tickets.route import route
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.routes.model import Routed
-from codemods.tickets.routes.proposals import defends_the_code, proposals_in, proposed_in, refused_in
-from codemods.tickets.routes.wording import wording_of, words_in
+from fullgraph.codemods.tickets.place import locate
+from fullgraph.codemods.tickets.route import route
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.routes.model import Routed
+from fullgraph.codemods.tickets.routes.proposals import defends_the_code, proposals_in, proposed_in, refused_in
+from fullgraph.codemods.tickets.routes.wording import wording_of, words_in
 
 from .asking import catalogue_of, sample_catalogue, ticket_of
 from .corpus import CORPUS

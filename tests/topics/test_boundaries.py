@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from codemods.module import Module
-from codemods.source import decode
-from codemods.topics.boundaries.outputs import stops_grad
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.topics.boundaries.outputs import stops_grad
 
 
 def stops(context: str) -> bool:

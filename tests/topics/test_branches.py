@@ -7,10 +7,10 @@ from textwrap import dedent, indent
 
 import pytest
 
-from codemods.catalog.breaks.select_without_branch import SelectWithoutBranch
-from codemods.model import Finding, Safety, Site
-from codemods.project import Project
-from codemods.rewrite.find import find
+from fullgraph.codemods.catalog.breaks.select_without_branch import SelectWithoutBranch
+from fullgraph.codemods.model import Finding, Safety, Site
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.find import find
 from tests.cases import apply
 
 HEAD = "import torch\nimport torch.nn.functional as F\n\n\n"

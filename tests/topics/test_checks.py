@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codemods.topics.checks.catching import branch_for
-from codemods.topics.checks.statics import is_exact, is_huge
+from fullgraph.codemods.topics.checks.catching import branch_for
+from fullgraph.codemods.topics.checks.statics import is_exact, is_huge
 
 
 def taken(handlers: str, error: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from codemods.topics.gates.gate_text import gate_text
+from fullgraph.codemods.topics.gates.gate_text import gate_text
 
 torch = pytest.importorskip("torch")
 

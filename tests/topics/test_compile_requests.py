@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.project import Project
-from codemods.registry import codemod_named
-from codemods.rewrite.find import find
-from codemods.rewrite.plan import plan
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import codemod_named
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.rewrite.plan import plan
 from tests.cases import Case, all_cases
 from tests.ui.running import COMMAND, environment, warm
 from tests.written_tests import outcome

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codemods.module import Module
-from codemods.source import decode
-from codemods.topics.messages.layout import WIDTH, laid_out, quoted
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.topics.messages.layout import WIDTH, laid_out, quoted
 
 
 def written(text: str) -> list[str]:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import Edit
-from codemods.project import Project
-from codemods.topics.regression_tests.file import Check, import_block, new_test, regression_test
-from codemods.topics.regression_tests.graphs import compiles_in_one_graph
-from codemods.topics.regression_tests.sources import no_direct_call, sources_of
-from codemods.topics.regression_tests.steps import marks_each_step
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.regression_tests.file import Check, import_block, new_test, regression_test
+from fullgraph.codemods.topics.regression_tests.graphs import compiles_in_one_graph
+from fullgraph.codemods.topics.regression_tests.sources import no_direct_call, sources_of
+from fullgraph.codemods.topics.regression_tests.steps import marks_each_step
 from tests import written_tests
 
 GOOD = """

@@ -96,7 +96,13 @@ def without_bowler() -> Path:
 @cache
 def warm() -> Zygote:
     """A process that has imported the command and what it needs for most of its work."""
-    return Zygote("codemods.ui.cli", "codemods.ui.commands", "codemods.run", "codemods.rewrite.scan", **environment())
+    return Zygote(
+        "fullgraph.codemods.ui.cli",
+        "fullgraph.codemods.ui.commands",
+        "fullgraph.codemods.run",
+        "fullgraph.codemods.rewrite.scan",
+        **environment(),
+    )
 
 
 def run(root: Path, command: str, *rest: str, **changes: str) -> Result:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods import Codemod, Edit, Finding, Module, Options, Project, Span, option
+from fullgraph import Codemod, Edit, Finding, Module, Options, Project, Span, option
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from codemods import Codemod, Finding, Module, Project
-from codemods.topics.breaks.traced import traced_functions
+from fullgraph import Codemod, Finding, Module, Project
+from fullgraph.codemods.topics.breaks.traced import traced_functions
 
 
 class DropNoise(Codemod):

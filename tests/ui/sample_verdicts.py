@@ -8,8 +8,8 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from codemods.rewrite.diff import patch
-from validate.model import (
+from fullgraph.codemods.rewrite.diff import patch
+from fullgraph.validate.model import (
     Break,
     Difference,
     Graph,

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from codemods.ui.audit.as_json import audits_as_json, schema
-from codemods.ui.audit.as_text import audit_text
-from validate.audit_model import Audit, Conclusion, Hazard, Place, RealError
-from validate.model import Outcome, Scenario, Settings
+from fullgraph.codemods.ui.audit.as_json import audits_as_json, schema
+from fullgraph.codemods.ui.audit.as_text import audit_text
+from fullgraph.validate.audit_model import Audit, Conclusion, Hazard, Place, RealError
+from fullgraph.validate.model import Outcome, Scenario, Settings
 
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")
 

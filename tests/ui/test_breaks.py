@@ -15,13 +15,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from codemods.model import Edit, Finding, Span
-from codemods.ui.breaks.ends import judge, names
-from codemods.ui.breaks.ground import Ground, Spot
-from codemods.ui.breaks.seen import Line as SeenLine
-from codemods.ui.breaks.seen import Seen, list_breaks
-from codemods.ui.report import as_json
-from codemods.ui.report.model import Line
+from fullgraph.codemods.model import Edit, Finding, Span
+from fullgraph.codemods.ui.breaks.ends import judge, names
+from fullgraph.codemods.ui.breaks.ground import Ground, Spot
+from fullgraph.codemods.ui.breaks.seen import Line as SeenLine
+from fullgraph.codemods.ui.breaks.seen import Seen, list_breaks
+from fullgraph.codemods.ui.report import as_json
+from fullgraph.codemods.ui.report.model import Line
 from tests.ui.running import PROMPT, Result, Terminal, run, write_project
 from tests.ui.test_observed import entry, report
 

@@ -390,7 +390,7 @@ SLOW = {"libcst", "torch", "pygls", "merge3", "sqlite3", "concurrent", "bowler",
 def loaded_by(root: Path, *given: str) -> set[str]:
     """The slow packages that a command imports."""
     code = (
-        "import sys\nfrom codemods.ui.cli import main\n"
+        "import sys\nfrom fullgraph.codemods.ui.cli import main\n"
         f"try: main({list(given)!r})\nexcept SystemExit: pass\n"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
     )

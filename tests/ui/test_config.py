@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import FullgraphError
-from codemods.ui.config import Config, choose_codemods, parse_options, read_config
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.ui.config import Config, choose_codemods, parse_options, read_config
 from tests.ui.running import run, write_project
 from tests.ui.sample_codemod import CallFast, FlattenNest, RenameShared
 

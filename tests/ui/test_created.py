@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import FullgraphError
-from codemods.ui.tests_folder import folder_for_tests
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.ui.tests_folder import folder_for_tests
 from tests.ui.running import COMMAND as FULLGRAPH
 from tests.ui.running import Result, Terminal, environment, write_project
 
 CODEMOD = '''
 import ast
 
-from codemods import Codemod, Unsure
+from fullgraph import Codemod, Unsure
 
 
 class UseHelper(Codemod):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codemods.registry import all_codemods
-from codemods.ui.explain import explain, list_codemods, options_text
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.ui.explain import explain, list_codemods, options_text
 from tests.ui.running import SAMPLE, run
 from tests.ui.sample_codemod import CallFast, RenameShared
 

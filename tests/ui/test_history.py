@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.journal import Journal
 from tests.rewrite.running import mark_interrupted
 from tests.ui.running import FILES, run, texts, write_project
 

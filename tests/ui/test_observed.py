@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from codemods.ui.observed.as_html import observed_html
-from codemods.ui.observed.as_text import observed_text
-from codemods.ui.observed.command import words_of
-from codemods.ui.observed.join import names_in
+from fullgraph.codemods.ui.observed.as_html import observed_html
+from fullgraph.codemods.ui.observed.as_text import observed_text
+from fullgraph.codemods.ui.observed.command import words_of
+from fullgraph.codemods.ui.observed.join import names_in
+from fullgraph.validate.observe import FORMAT, SCHEMA
 from tests.ui.browser import Browser, find_chromium
 from tests.ui.running import FILES, PROMPT, Terminal, run
-from validate.observe import FORMAT, SCHEMA
 
 THING = "pkg/a.py"
 VOID = {"meta", "link", "col"}

@@ -8,12 +8,12 @@ from textwrap import dedent
 
 import pytest
 
-from codemods.project import Project
-from codemods.registry import all_codemods
-from codemods.rewrite.find import find
-from codemods.ui.config import Config, choose_codemods
-from codemods.ui.explain import ON_REQUEST, explain, list_codemods
-from codemods.ui.measured import ROW, proven_cases
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.ui.config import Config, choose_codemods
+from fullgraph.codemods.ui.explain import ON_REQUEST, explain, list_codemods
+from fullgraph.codemods.ui.measured import ROW, proven_cases
 
 NAME = "count_compiled_calls"
 

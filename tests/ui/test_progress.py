@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.ui.progress import ProgressBar
+from fullgraph.codemods.ui.progress import ProgressBar
 from tests.ui.running import COMMAND, Terminal, environment
 
 WAITS = '''
@@ -19,7 +19,7 @@ import ast
 import time
 from pathlib import Path
 
-from codemods import Codemod
+from fullgraph import Codemod
 
 
 class TakeYourTime(Codemod):
@@ -151,5 +151,5 @@ def test_there_is_no_limit_of_nothing(project: Path) -> None:
 
 
 def test_drawing_imports_nothing_slow() -> None:
-    code = "import sys, codemods.ui.progress; print({'rich', 'tqdm'} & {*sys.modules})"
+    code = "import sys, fullgraph.codemods.ui.progress; print({'rich', 'tqdm'} & {*sys.modules})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"

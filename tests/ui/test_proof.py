@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from codemods.ui.cli import main
+from fullgraph.codemods.ui.cli import main
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 QUICK = ("--backend", "eager", "--untimed", "--python", sys.executable)
 WRONG = '''
 import ast
 
-from codemods import Codemod
+from fullgraph import Codemod
 
 
 class ForgetTheSum(Codemod):
@@ -39,7 +39,7 @@ class ForgetTheSum(Codemod):
 MAKES_A_MODULE = '''
 import ast
 
-from codemods import Codemod
+from fullgraph import Codemod
 
 
 class MoveToModule(Codemod):

@@ -7,17 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from codemods.codemod import Codemod
-from codemods.executors.model import Proof
-from codemods.model import Change, Finding, FullgraphError, Purpose, Span
-from codemods.project import Project
-from codemods.rewrite.earlier import Earlier, earlier
-from codemods.rewrite.journal import Journal
-from codemods.ui import proof
-from codemods.ui.proof import ProofRequest, declared_by, declared_since, prove_all, prover_for, sides_since, tell
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.executors.model import Proof
+from fullgraph.codemods.model import Change, Finding, FullgraphError, Purpose, Span
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.earlier import Earlier, earlier
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.ui import proof
+from fullgraph.codemods.ui.proof import (
+    ProofRequest,
+    declared_by,
+    declared_since,
+    prove_all,
+    prover_for,
+    sides_since,
+    tell,
+)
+from fullgraph.validate.model import Declared, Measurement, Reason, Ruling, Settings, Sides, Verdict
 from tests.cases import all_cases, apply
 from tests.rewrite.running import change_of, write_files
-from validate.model import Declared, Measurement, Reason, Ruling, Settings, Sides, Verdict
 
 MIGRATES = "warn_on_device_migration"
 FLATTENS = "flatten_tuple_keys"

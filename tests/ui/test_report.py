@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from codemods.ui.report.as_json import VERSION
-from codemods.ui.report.as_text import closing, summary
-from codemods.ui.report.model import Report
+from fullgraph.codemods.ui.report.as_json import VERSION
+from fullgraph.codemods.ui.report.as_text import closing, summary
+from fullgraph.codemods.ui.report.model import Report
 from tests.ui.running import run, texts
 
 

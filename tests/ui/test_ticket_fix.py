@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from codemods.tickets import read_tickets
-from codemods.ui.cli import main
+from fullgraph.codemods.tickets import read_tickets
+from fullgraph.codemods.ui.cli import main
 from tests.tickets.corpus import CORPUS, PROJECT
 from tests.ui.running import Terminal
 from tests.ui.running import run as run_command

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from codemods.ui.cli import main
+from fullgraph.codemods.ui.cli import main
 from tests.tickets.corpus import CORPUS, PROJECT, samples
 
 

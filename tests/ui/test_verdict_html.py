@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from codemods.ui.plain import plain
-from codemods.ui.verdict.as_html import FILES, verdict_html
-from codemods.ui.verdict.diff import aligned, changed_words, read_diff, side_by_side
-from codemods.ui.verdict.page.frames import frames_of
-from codemods.ui.verdict.page.markup import element, markup
-from codemods.ui.verdict.page.plots import nice_ticks, ratio_ticks
-from codemods.ui.verdict.rows import rows
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.verdict.as_html import FILES, verdict_html
+from fullgraph.codemods.ui.verdict.diff import aligned, changed_words, read_diff, side_by_side
+from fullgraph.codemods.ui.verdict.page.frames import frames_of
+from fullgraph.codemods.ui.verdict.page.markup import element, markup
+from fullgraph.codemods.ui.verdict.page.plots import nice_ticks, ratio_ticks
+from fullgraph.codemods.ui.verdict.rows import rows
+from fullgraph.validate.model import Verdict
 from tests.ui.browser import Browser, find_chromium
 from tests.ui.sample_verdicts import BRANCH, ITEM, PRINT, SAMPLES, diff_of
-from validate.model import Verdict
 
 EVERY = pytest.mark.parametrize("name", [*SAMPLES, "all"])
 VOID = {"meta", "link", "col"}

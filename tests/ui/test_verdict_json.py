@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from codemods.ui.verdict.as_json import schema, verdict_as_json, verdict_from_json, verdicts_as_json
+from fullgraph.codemods.ui.verdict.as_json import schema, verdict_as_json, verdict_from_json, verdicts_as_json
+from fullgraph.validate import model
+from fullgraph.validate.model import Ruling, ValidateError
 from tests.ui.sample_verdicts import SAMPLES
-from validate import model
-from validate.model import Ruling, ValidateError
 
 EVERY = pytest.mark.parametrize("name", SAMPLES)
 VALIDATOR = Draft202012Validator(schema())

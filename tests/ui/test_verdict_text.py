@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from codemods.ui.stage_line import StageLine
-from codemods.ui.verdict.as_text import verdict_text
-from codemods.ui.verdict.diff import read_diff
-from codemods.ui.verdict.places import breaks_by_fate, count_lines
-from codemods.ui.verdict.rows import rows
+from fullgraph.codemods.ui.stage_line import StageLine
+from fullgraph.codemods.ui.verdict.as_text import verdict_text
+from fullgraph.codemods.ui.verdict.diff import read_diff
+from fullgraph.codemods.ui.verdict.places import breaks_by_fate, count_lines
+from fullgraph.codemods.ui.verdict.rows import rows
+from fullgraph.validate.model import Ratio, Sync, Verdict
 from tests.ui.running import ANSI
 from tests.ui.sample_verdicts import BRANCH, ITEM, PRINT, SAMPLES, diff_of
-from validate.model import Ratio, Sync, Verdict
 
 ROOT = Path(__file__).parent.parent.parent
 EVERY = pytest.mark.parametrize("name", SAMPLES)
@@ -288,7 +288,7 @@ def test_lines_are_found_again_below_and_above_every_hunk() -> None:
 
 SCRIPT = """
 import sys, time
-from codemods.ui.stage_line import StageLine
+from fullgraph.codemods.ui.stage_line import StageLine
 line = StageLine(quiet="quiet" in sys.argv)
 line("eager", "before and after")
 time.sleep(1.2)

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from validate.capture_session import Session, file_for
-from validate.worker.capturing import capture as watcher
-from validate.worker.capturing import captured, watching
+from fullgraph.validate.capture_session import Session, file_for
+from fullgraph.validate.worker.capturing import capture as watcher
+from fullgraph.validate.worker.capturing import captured, watching
 
 FULLGRAPH = Path(sys.executable).with_name("fullgraph")
 PATIENCE = 120
@@ -96,7 +96,7 @@ def load(folder: Path, target: str, code: str) -> str:
     """What a fresh process prints that has loaded a capture as `calls`, with the function as `function`."""
     setup = (
         "import sys; sys.path[:0] = [ROOT, FOLDER]\n"
-        "from validate.worker.capturing import captured\n"
+        "from fullgraph.validate.worker.capturing import captured\n"
         "function, is_method = captured.resolve(TARGET)\n"
         "calls = captured.load_calls(FILE, 'cpu')\n"
     )

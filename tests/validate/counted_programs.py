@@ -62,7 +62,7 @@ def count_elsewhere(device: str) -> Any:
     return ask(
         f"""
         from tests.validate import reading_programs
-        from validate.worker.devices import device, syncs
+        from fullgraph.validate.worker.devices import device, syncs
 
         chosen = device.choose({device!r})
         answer = {{}}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from fullgraph.validate.worker.recording.closeness import Rule
+from fullgraph.validate.worker.recording.flatten import flatten
+from fullgraph.validate.worker.recording.leaf import Leaf
+from fullgraph.validate.worker.recording.trees import Found, find_differences
 from tests.validate.recording import stored
-from validate.worker.recording.closeness import Rule
-from validate.worker.recording.flatten import flatten
-from validate.worker.recording.leaf import Leaf
-from validate.worker.recording.trees import Found, find_differences
 
 EXACT = Rule(True)
 

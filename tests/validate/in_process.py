@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from validate.worker.process.ran import Watch
-from validate.worker.recording.compare import compare_files
-from validate.worker.stages import Stages
+from fullgraph.validate.worker.process.ran import Watch
+from fullgraph.validate.worker.recording.compare import compare_files
+from fullgraph.validate.worker.stages import Stages
 
 SETTINGS: dict[str, Any] = {"device": "cpu", "backend": "eager"}
 

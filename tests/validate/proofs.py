@@ -7,9 +7,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from validate.model import Declared, Settings, Sides, Verdict
-from validate.prove import prove
-from validate.scenario import read_scenario
+from fullgraph.validate.model import Declared, Settings, Sides, Verdict
+from fullgraph.validate.prove import prove
+from fullgraph.validate.scenario import read_scenario
 
 CACHE = Path("/tmp") / "fullgraph-tests-inductor"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from validate.worker.devices.device import Device
-from validate.worker.recording.compare import compare
-from validate.worker.recording.record import record_case
-from validate.worker.subject import Case, Subject, owner_of
+from fullgraph.validate.worker.devices.device import Device
+from fullgraph.validate.worker.recording.compare import compare
+from fullgraph.validate.worker.recording.record import record_case
+from fullgraph.validate.worker.subject import Case, Subject, owner_of
 
 
 def record(

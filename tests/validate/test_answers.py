@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from validate.answers import SHAPES, find_flaw
+from fullgraph.validate.answers import SHAPES, find_flaw
 
 SYNC = {"file": "a.py", "line": 3, "call": "item", "count": 1}
 RECORDS: dict[str, Any] = {
@@ -64,6 +64,6 @@ def test_what_is_neither_a_result_nor_an_error_is_a_flaw(told: Any) -> None:
 
 
 def test_every_stage_that_proofs_ask_for_has_a_shape() -> None:
-    from validate.pair import MEASURING
+    from fullgraph.validate.pair import MEASURING
 
     assert {*MEASURING, "hello", "open", "eager", "compiled", "compare", "audit", "find_lines"} == set(SHAPES)

@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from fullgraph.validate.worker.lifetimes.auditor import Auditor
+from fullgraph.validate.worker.lifetimes.hazards import Hazard
 from tests.validate import lifetime_programs
 from tests.validate.lifetime_programs import CLEAN, PLANTED
-from validate.worker.lifetimes.auditor import Auditor
-from validate.worker.lifetimes.hazards import Hazard
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.audit import audit, judge
+from fullgraph.validate.audit_model import Audit, Conclusion
+from fullgraph.validate.launch import Died, Worker
+from fullgraph.validate.model import Outcome, Settings, ValidateError
+from fullgraph.validate.scenario import read_scenario
+from fullgraph.validate.worker.lifetimes.real import collect_errors, read_error
 from tests.validate.capturing import capture
 from tests.validate.in_process import opened
-from validate.audit import audit, judge
-from validate.audit_model import Audit, Conclusion
-from validate.launch import Died, Worker
-from validate.model import Outcome, Settings, ValidateError
-from validate.scenario import read_scenario
-from validate.worker.lifetimes.real import collect_errors, read_error
 
 pytestmark = pytest.mark.everything
 

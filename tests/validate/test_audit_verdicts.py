@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from validate.audit import Auditing, judge, limits_of
-from validate.audit_model import EXIT_CODES, Audit, Conclusion, Hazard, RealError, combined
-from validate.model import Scenario, Settings
+from fullgraph.validate.audit import Auditing, judge, limits_of
+from fullgraph.validate.audit_model import EXIT_CODES, Audit, Conclusion, Hazard, RealError, combined
+from fullgraph.validate.model import Scenario, Settings
 
 SCENARIO = Scenario("file", "s", "s")
 QUIET: dict[str, Any] = {

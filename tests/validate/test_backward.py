@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from validate.worker.devices import backward
+from fullgraph.validate.worker.devices import backward
 
 Program = Callable[[Tensor, Tensor], Tensor]
 

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
+from fullgraph.validate import doubts
+from fullgraph.validate.judge import Evidence, judge
+from fullgraph.validate.launch import Refused, Worker
+from fullgraph.validate.model import Difference, Ruling, Scenario, Settings, Sides, ValidateError
+from fullgraph.validate.prove import prove
+from fullgraph.validate.scenario import read_scenario
+from fullgraph.validate.worker.errors import UserError
 from tests.validate.in_process import opened, record
 from tests.validate.proofs import prove_texts
-from validate import doubts
-from validate.judge import Evidence, judge
-from validate.launch import Refused, Worker
-from validate.model import Difference, Ruling, Scenario, Settings, Sides, ValidateError
-from validate.prove import prove
-from validate.scenario import read_scenario
-from validate.worker.errors import UserError
 
 MODULE = "def f(x):\n    return x + 1\n"
 BUILD = "from module import f\n\ndef build(device):\n    return f\n"

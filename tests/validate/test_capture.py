@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from fullgraph.validate.capture_problems import explain, runs_on_import
+from fullgraph.validate.capture_session import Session, file_for, read_index, session_beside
 from tests.validate.capturing import FULLGRAPH, PATIENCE, capture, environment, load
-from validate.capture_problems import explain, runs_on_import
-from validate.capture_session import Session, file_for, read_index, session_beside
 
 pytestmark = pytest.mark.everything
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.worker.capturing import captured
+from fullgraph.validate.worker.errors import UserError
 from tests.validate.capturing import Recorder, load_module
-from validate.worker.capturing import captured
-from validate.worker.errors import UserError
 
 MODULE = """
 import functools

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from validate.worker.recording import closeness
-from validate.worker.recording.closeness import CHUNK, TOLERANCES, Rule, measure
+from fullgraph.validate.worker.recording import closeness
+from fullgraph.validate.worker.recording.closeness import CHUNK, TOLERANCES, Rule, measure
 
 EXACT, CLOSE = Rule(True), Rule(False)
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 import torch
 
+from fullgraph.validate.model import Difference
+from fullgraph.validate.worker.recording.compare import compare, compare_files
 from tests.validate.recording import differences, places, record
-from validate.model import Difference
-from validate.worker.recording.compare import compare, compare_files
 
 LOOSE: dict[str, Any] = {"between": "before", "exact": False}
 

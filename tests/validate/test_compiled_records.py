@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.worker.recording.compare import compare
 from tests.validate.recording import places, record
-from validate.worker.recording.compare import compare
 
 PAIRS: list[dict[str, Any]] = [{"between": between, "exact": False} for between in ("before", "after", "compiled")]
 SPENT = [("grads", "backward", "the graph is used up already")]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from validate.confirm import Confirmation
-from validate.judge import Evidence, judge
-from validate.model import Graph, Measurement, Ratio, Ruling, ValidateError
-from validate.speed import Stopwatch
+from fullgraph.validate.confirm import Confirmation
+from fullgraph.validate.judge import Evidence, judge
+from fullgraph.validate.model import Graph, Measurement, Ratio, Ruling, ValidateError
+from fullgraph.validate.speed import Stopwatch
 
 
 class Timed:

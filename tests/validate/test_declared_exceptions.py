@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from validate.worker.recording.compare import compare
+from fullgraph.validate.worker.recording.compare import compare
 
 DECLARED = [["exception", r"ValueError: x is .* > RuntimeError: x is \{x\}", "it is meant to"]]
 

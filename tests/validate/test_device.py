@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 import torch
 
-from validate.worker.devices import device, memory
+from fullgraph.validate.worker.devices import device, memory
 
 without_accelerator = pytest.mark.skipif(torch.accelerator.is_available(), reason="there is an accelerator here")
 with_accelerator = pytest.mark.skipif(not torch.accelerator.is_available(), reason="there is no accelerator here")

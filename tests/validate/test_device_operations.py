@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from validate.device_operations import touched_operations
-from validate.exercised import Trace, exercise
-from validate.model import Sides
+from fullgraph.validate.device_operations import touched_operations
+from fullgraph.validate.exercised import Trace, exercise
+from fullgraph.validate.model import Sides
 
 BEFORE = """import torch
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from validate.worker.devices.reads import count_reads, find_move, same, spell, tensors_in
+from fullgraph.validate.worker.devices.reads import count_reads, find_move, same, spell, tensors_in
 
 AWAY, HERE = torch.arange(3.0), torch.tensor(1.0)
 MASK, OTHER = AWAY > 1, AWAY > 0

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from validate import doubts
-from validate.exercised import Trace, exercise
-from validate.judge import IDLE, Evidence
-from validate.model import Difference, Measurement, Sides
+from fullgraph.validate import doubts
+from fullgraph.validate.exercised import Trace, exercise
+from fullgraph.validate.judge import IDLE, Evidence
+from fullgraph.validate.model import Difference, Measurement, Sides
 
 
 def evidence(*cases: str) -> Evidence:

@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.worker.recording.effects import KINDS
 from tests.validate.recording import places, record
-from validate.worker.recording.effects import KINDS
 
 COMPILED = {"between": "compiled", "exact": False}
 CONTENTS = ["contents", "contents_masked"]

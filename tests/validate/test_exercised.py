@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from validate.exercised import Trace, did_run, exercise
-from validate.model import ChangedPlace, Sides
+from fullgraph.validate.exercised import Trace, did_run, exercise
+from fullgraph.validate.model import ChangedPlace, Sides
 
 BEFORE = """import torch
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.worker.devices import device, fake
 from tests.validate.counted_programs import ask
-from validate.worker.devices import device, fake
 
 pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
 
@@ -19,7 +19,7 @@ def answer() -> Any:
     return ask("""
     import torch
     from tests.validate import device_programs
-    from validate.worker.devices import device
+    from fullgraph.validate.worker.devices import device
 
     def look():
         kept = torch.Generator, torch.cuda.Stream, torch.autograd._engine_run_backward, torch.Tensor.pin_memory
@@ -106,8 +106,8 @@ def test_breaks_and_recompiles_of_the_cuda_path_are_counted() -> None:
     import torch
     from types import SimpleNamespace as Case
     from tests.validate.reading_programs import Normalizer
-    from validate.worker.devices import device
-    from validate.worker.graphs import counting as graphs
+    from fullgraph.validate.worker.devices import device
+    from fullgraph.validate.worker.graphs import counting as graphs
 
     class Logged(torch.nn.Module):
         def __init__(self, device):

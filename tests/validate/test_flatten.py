@@ -21,10 +21,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fullgraph.validate.worker.recording.flatten import Flattener, describe, flatten, tensors_in
+from fullgraph.validate.worker.recording.trees import find_differences
 from tests.validate.flattening import EXACT, found, leaves, opaque
 from tests.validate.values import VALUES, Angry, Color, ModelOutput, Number, Point, Settings, Slotted
-from validate.worker.recording.flatten import Flattener, describe, flatten, tensors_in
-from validate.worker.recording.trees import find_differences
 
 
 @pytest.mark.filterwarnings("ignore")

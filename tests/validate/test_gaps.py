@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from validate.exercised import Trace, changed_lines, exercise
-from validate.model import ChangedPlace, Sides
-from validate.worker.process.ran import Watch
+from fullgraph.validate.exercised import Trace, changed_lines, exercise
+from fullgraph.validate.model import ChangedPlace, Sides
+from fullgraph.validate.worker.process.ran import Watch
 
 Calls = Sequence[tuple[Any, ...]]
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from validate.worker.lifetimes.auditor import Auditor
-from validate.worker.lifetimes.hazards import Hazard
+from fullgraph.validate.worker.lifetimes.auditor import Auditor
+from fullgraph.validate.worker.lifetimes.hazards import Hazard
 
 MODE = "reduce-overhead"
 mark_step: Any = torch.compiler.cudagraph_mark_step_begin

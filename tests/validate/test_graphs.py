@@ -16,13 +16,13 @@ import pytest
 import torch
 from torch import nn
 
+from fullgraph.validate import model
+from fullgraph.validate.worker.graphs import breaks, dynamo, frames, guards, places
+from fullgraph.validate.worker.graphs import counting as graphs
+from fullgraph.validate.worker.graphs.places import TORCH, Line
+from fullgraph.validate.worker.graphs.stacks import join_stacks, tell_stack
 from tests.validate import graph_programs as programs
 from tests.validate.graph_programs import line_of
-from validate import model
-from validate.worker.graphs import breaks, dynamo, frames, guards, places
-from validate.worker.graphs import counting as graphs
-from validate.worker.graphs.places import TORCH, Line
-from validate.worker.graphs.stacks import join_stacks, tell_stack
 
 FILE = str(Path(programs.__file__).resolve())
 

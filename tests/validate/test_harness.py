@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 import torch
 
-from codemods.ui.harness import Wish, write_harness
-from codemods.ui.making import Sources
+from fullgraph.codemods.ui.harness import Wish, write_harness
+from fullgraph.codemods.ui.making import Sources
+from fullgraph.validate.capture_session import write_archive
+from fullgraph.validate.drafting.library import Library
+from fullgraph.validate.harness.compose import Place
+from fullgraph.validate.new_harness import harness_name, new_harness
 from tests.validate.capturing import PATIENCE, environment, fullgraph
 from tests.validate.focus_programs import make_focus_project
 from tests.validate.harness_programs import make_project
-from validate.capture_session import write_archive
-from validate.drafting.library import Library
-from validate.harness.compose import Place
-from validate.new_harness import harness_name, new_harness
 
 RULES = "E,F,W,I,B,UP,C4,SIM,RUF,PT,N,RET,PIE"
 STABILIZE = Path(__file__).parents[2] / "fixtures" / "stabilize"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from validate import launch
-from validate.comparing import Comparer
-from validate.launch import Died, Refused, Worker
-from validate.model import Outcome, ValidateError
+from fullgraph.validate import launch
+from fullgraph.validate.comparing import Comparer
+from fullgraph.validate.launch import Died, Refused, Worker
+from fullgraph.validate.model import Outcome, ValidateError
 
 STAND_IN = """\
 #!{python} -IS
@@ -230,7 +230,7 @@ class Records:
 def test_records_that_somebody_else_has_written_are_not_compared(tmp_path: Path) -> None:
     import torch
 
-    from validate.worker.process.seal import digest_file
+    from fullgraph.validate.worker.process.seal import digest_file
 
     pair: Any = Records(tmp_path)
     for side in ("before", "after"):

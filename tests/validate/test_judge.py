@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from validate.judge import EFFECT, IDLE, Evidence, combined, exit_code, judge
-from validate.model import (
+from fullgraph.validate.judge import EFFECT, IDLE, Evidence, combined, exit_code, judge
+from fullgraph.validate.model import (
     Break,
     ChangedPlace,
     Difference,

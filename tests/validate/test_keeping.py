@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from validate.worker.lifetimes.auditor import Auditor
-from validate.worker.lifetimes.hazards import Hazard
-from validate.worker.lifetimes.keeping import CLOSELY, Keeping
+from fullgraph.validate.worker.lifetimes.auditor import Auditor
+from fullgraph.validate.worker.lifetimes.hazards import Hazard
+from fullgraph.validate.worker.lifetimes.keeping import CLOSELY, Keeping
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from validate import key
-from validate.key import fingerprint, key_of
+from fullgraph.validate import key
+from fullgraph.validate.key import fingerprint, key_of
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from validate.launch import Died, Refused, Worker, environment, python_of
-from validate.model import ValidateError
+from fullgraph.validate.launch import Died, Refused, Worker, environment, python_of
+from fullgraph.validate.model import ValidateError
 
 pytestmark = pytest.mark.processes
 
@@ -104,7 +104,7 @@ def test_workers_end_when_their_controller_is_killed(tmp_path: Path) -> None:
     program = f"""
         import sys, time
         from pathlib import Path
-        from validate.launch import Worker
+        from fullgraph.validate.launch import Worker
         worker = Worker(sys.executable, "before", Path({str(tmp_path)!r}), Path({str(tmp_path)!r}))
         print(worker.process.pid, flush=True)
         time.sleep(60)

@@ -11,12 +11,12 @@ import pytest
 import torch
 from torch._dynamo.mutation_guard import GenerationTracker
 
-from validate.worker.lifetimes.buffers import Buffer, Step
-from validate.worker.lifetimes.generations import BACKWARD, FORWARD, INFERENCE, Generations
-from validate.worker.lifetimes.hazards import EXAMPLES, Hazards
-from validate.worker.lifetimes.holding import Holder
-from validate.worker.lifetimes.liveness import is_read_later
-from validate.worker.lifetimes.places import Call, Place
+from fullgraph.validate.worker.lifetimes.buffers import Buffer, Step
+from fullgraph.validate.worker.lifetimes.generations import BACKWARD, FORWARD, INFERENCE, Generations
+from fullgraph.validate.worker.lifetimes.hazards import EXAMPLES, Hazards
+from fullgraph.validate.worker.lifetimes.holding import Holder
+from fullgraph.validate.worker.lifetimes.liveness import is_read_later
+from fullgraph.validate.worker.lifetimes.places import Call, Place
 
 HERE = Place("a.py", 1, "f")
 

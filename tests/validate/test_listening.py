@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.worker.recording import listening
+from fullgraph.validate.worker.recording.record import silenced
 from tests.validate.recording import record
-from validate.worker.recording import listening
-from validate.worker.recording.record import silenced
 
 # Standard output
 

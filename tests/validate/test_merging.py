@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from validate.observe_merge import add_breaks, add_places, merge_entries, merge_files, merge_others, merge_reads
+from fullgraph.validate.observe_merge import (
+    add_breaks,
+    add_places,
+    merge_entries,
+    merge_files,
+    merge_others,
+    merge_reads,
+)
 
 ROOT = Path("/p")
 

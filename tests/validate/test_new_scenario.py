@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.capture_session import read_index
+from fullgraph.validate.model import ValidateError
+from fullgraph.validate.new_scenario import file_name, new_scenario
 from tests.validate.capturing import Recorder, fullgraph, load_module
 from tests.validate.drafted_programs import MODELS, RUNNING
 from tests.validate.focus_programs import make_focus_project
-from validate.capture_session import read_index
-from validate.model import ValidateError
-from validate.new_scenario import file_name, new_scenario
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "src"
 PACKAGES = Path(torch.__file__).parents[1]

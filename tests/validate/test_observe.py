@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
+from fullgraph.validate.model import ValidateError
+from fullgraph.validate.observe import FORMAT, SCHEMA, read_report
+from fullgraph.validate.observe_merge import merge_entries, merge_files, merge_reads, shorten
+from fullgraph.validate.worker.observing.inputs import describe_inputs
+from fullgraph.validate.worker.observing.reached import Reached
+from fullgraph.validate.worker.observing.starts import Starts
+from fullgraph.validate.worker.observing.whose import Whose
 from tests.validate.capturing import FULLGRAPH, PATIENCE, environment, fullgraph
-from validate.model import ValidateError
-from validate.observe import FORMAT, SCHEMA, read_report
-from validate.observe_merge import merge_entries, merge_files, merge_reads, shorten
-from validate.worker.observing.inputs import describe_inputs
-from validate.worker.observing.reached import Reached
-from validate.worker.observing.starts import Starts
-from validate.worker.observing.whose import Whose
 
 pytestmark = pytest.mark.everything
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 import torch
 
-from validate.worker.capturing.describe import LONGEST, MOST
-from validate.worker.capturing.describe import describe as describe_argument
-from validate.worker.capturing.naming import suggest
-from validate.worker.graphs.frames import Frame
-from validate.worker.graphs.places import TORCH
-from validate.worker.observing.entries import FRAMES, SIGNATURES, Entry, Key, find_key
-from validate.worker.observing.inputs import INSIDE, LEAVES, describe_inputs, find_module, name_phase
-from validate.worker.observing.pending import Waiting, reach, settle
-from validate.worker.observing.whose import IGNORED, NOBODY, OTHERS, PROJECT, Whose
+from fullgraph.validate.worker.capturing.describe import LONGEST, MOST
+from fullgraph.validate.worker.capturing.describe import describe as describe_argument
+from fullgraph.validate.worker.capturing.naming import suggest
+from fullgraph.validate.worker.graphs.frames import Frame
+from fullgraph.validate.worker.graphs.places import TORCH
+from fullgraph.validate.worker.observing.entries import FRAMES, SIGNATURES, Entry, Key, find_key
+from fullgraph.validate.worker.observing.inputs import INSIDE, LEAVES, describe_inputs, find_module, name_phase
+from fullgraph.validate.worker.observing.pending import Waiting, reach, settle
+from fullgraph.validate.worker.observing.whose import IGNORED, NOBODY, OTHERS, PROJECT, Whose
 
 # Whose
 
@@ -136,7 +136,7 @@ class Net(torch.nn.Module):
 
 
 def test_a_module_is_one_entry_however_it_is_called_and_its_other_methods_are_others() -> None:
-    from validate.worker.graphs.places import Line
+    from fullgraph.validate.worker.graphs.places import Line
 
     place = Line("/p/main.py", 9, "main")
     net = Net()
@@ -148,7 +148,7 @@ def test_a_module_is_one_entry_however_it_is_called_and_its_other_methods_are_ot
 
 
 def test_what_is_torchs_goes_by_the_line_that_compiled_it() -> None:
-    from validate.worker.graphs.places import Line
+    from fullgraph.validate.worker.graphs.places import Line
 
     key = find_key(torch.nn.Linear(1, 1), Line("/p/main.py", 9, "main"))[0]
     assert (key.file, key.line, key.name) == ("/p/main.py", 9, "Linear")

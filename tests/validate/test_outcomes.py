@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from fullgraph.validate.model import Declared, Ruling, Settings, Sides, ValidateError
+from fullgraph.validate.prove import prove
+from fullgraph.validate.scenario import read_scenario
 from tests.validate.proofs import prove_texts
-from validate.model import Declared, Ruling, Settings, Sides, ValidateError
-from validate.prove import prove
-from validate.scenario import read_scenario
 
 pytestmark = pytest.mark.everything
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent.parent
 SETUP = """
 import base64, json, sys
 sys.path.insert(0, {root!r})
-from validate.worker.process.overlay import lay_over
+from fullgraph.validate.worker.process.overlay import lay_over
 encode = lambda data: None if data is None else base64.b64encode(data.encode()).decode()
 lay_over({{path: encode(data) for path, data in json.loads({files!r}).items()}}, {keep!r})
 sys.path.insert(0, {tree!r})

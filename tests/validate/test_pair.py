@@ -9,9 +9,18 @@ from typing import Any
 
 import pytest
 
-from validate.launch import Deadline, Died, Refused
-from validate.model import Outcome, Scenario, Settings, Sides
-from validate.pair import BLOCK_SECONDS, COLD_STARTS, FEWEST_BLOCKS, MOST_BLOCKS, Pair, encoded, is_enough, order
+from fullgraph.validate.launch import Deadline, Died, Refused
+from fullgraph.validate.model import Outcome, Scenario, Settings, Sides
+from fullgraph.validate.pair import (
+    BLOCK_SECONDS,
+    COLD_STARTS,
+    FEWEST_BLOCKS,
+    MOST_BLOCKS,
+    Pair,
+    encoded,
+    is_enough,
+    order,
+)
 
 Reply = Callable[[dict[str, Any]], Any]
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from validate.worker.graphs import breaks
-from validate.worker.graphs.breaks import LONGEST, WAYS, Break, list_breaks, merge, one_line
-from validate.worker.graphs.frames import Failure, Frame
-from validate.worker.graphs.places import (
+from fullgraph.validate.worker.graphs import breaks
+from fullgraph.validate.worker.graphs.breaks import LONGEST, WAYS, Break, list_breaks, merge, one_line
+from fullgraph.validate.worker.graphs.frames import Failure, Frame
+from fullgraph.validate.worker.graphs.places import (
     PYTHON,
     TORCH,
     Line,
@@ -24,7 +24,7 @@ from validate.worker.graphs.places import (
     name_function,
     start_of,
 )
-from validate.worker.graphs.stacks import DEEPEST, tell_stack
+from fullgraph.validate.worker.graphs.stacks import DEEPEST, tell_stack
 
 TEXT = """\
 import functools

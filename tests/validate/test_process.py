@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from validate.worker.process.initial import Initial
-from validate.worker.process.ran import Watch
-from validate.worker.process.strays import VARIABLE, end_strays, find_strays, read_environment
+from fullgraph.validate.worker.process.initial import Initial
+from fullgraph.validate.worker.process.ran import Watch
+from fullgraph.validate.worker.process.strays import VARIABLE, end_strays, find_strays, read_environment
 
 DISK = "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x\n"
 LAID = "def f(x):\n    return x + 2\n\n\ndef g(x):\n    return x\n"

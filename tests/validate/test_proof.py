@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from validate.comparing import Compared
-from validate.judge import judge
-from validate.launch import Refused
-from validate.model import Difference, Outcome, Ruling, Scenario, Settings, Sides, ValidateError
-from validate.pair import COLD_STARTS
-from validate.prove import Proof, without_scenario
+from fullgraph.validate.comparing import Compared
+from fullgraph.validate.judge import judge
+from fullgraph.validate.launch import Refused
+from fullgraph.validate.model import Difference, Outcome, Ruling, Scenario, Settings, Sides, ValidateError
+from fullgraph.validate.pair import COLD_STARTS
+from fullgraph.validate.prove import Proof, without_scenario
 
 TEXT = "def f(x):\n    return x\n"
 

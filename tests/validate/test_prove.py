@@ -19,13 +19,13 @@ from typing import Any
 
 import pytest
 
+from fullgraph.validate.launch import Deadline
+from fullgraph.validate.model import Outcome, Ruling, Settings, Sides, Verdict
+from fullgraph.validate.pair import Pair
+from fullgraph.validate.prove import Proof, prove
+from fullgraph.validate.scenario import read_scenario
 from tests.validate.in_process import record
 from tests.validate.proofs import CACHE, prove_texts
-from validate.launch import Deadline
-from validate.model import Outcome, Ruling, Settings, Sides, Verdict
-from validate.pair import Pair
-from validate.prove import Proof, prove
-from validate.scenario import read_scenario
 
 PLAIN = """
 import ctypes, multiprocessing, os, signal, subprocess, sys, time

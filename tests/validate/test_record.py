@@ -18,10 +18,10 @@ import torch
 from torch.testing._internal.two_tensor import TwoTensor
 from torch.utils.checkpoint import checkpoint
 
+from fullgraph.validate.worker.devices.device import Device
+from fullgraph.validate.worker.recording.record import CASE_SEED, record_case, seed_all
+from fullgraph.validate.worker.subject import Case, Subject
 from tests.validate.recording import places, record
-from validate.worker.devices.device import Device
-from validate.worker.recording.record import CASE_SEED, record_case, seed_all
-from validate.worker.subject import Case, Subject
 
 ONES = torch.ones(3)
 

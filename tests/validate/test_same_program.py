@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from validate.model import Sides
-from validate.same_program import is_same_program
+from fullgraph.validate.model import Sides
+from fullgraph.validate.same_program import is_same_program
 
 BEFORE = '''"""A module."""
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from fullgraph.validate.model import Ruling
+from fullgraph.validate.worker.compiling import choose_options
+from fullgraph.validate.worker.recording.compare import compare_files
 from tests.validate.in_process import differ, opened, record
 from tests.validate.proofs import prove_texts
-from validate.model import Ruling
-from validate.worker.compiling import choose_options
-from validate.worker.recording.compare import compare_files
 
 FUNCTION = """
 import warnings

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.worker.devices import device, second
 from tests.validate.counted_programs import ask
-from validate.worker.devices import device, second
 
 pytestmark = pytest.mark.everything
 
@@ -19,7 +19,7 @@ def answer() -> Any:
     return ask("""
     import torch
     from tests.validate import device_programs
-    from validate.worker.devices import device, memory
+    from fullgraph.validate.worker.devices import device, memory
 
     def attempt(run):
         try:
@@ -101,8 +101,8 @@ def test_compiled_code_follows_from_one_device_to_the_other() -> None:
     import torch
     from types import SimpleNamespace as Case
     from tests.validate.reading_programs import Normalizer
-    from validate.worker.devices import device
-    from validate.worker.graphs import counting as graphs
+    from fullgraph.validate.worker.devices import device
+    from fullgraph.validate.worker.graphs import counting as graphs
 
     device.choose("second")
     answer = {}

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from validate.capture import environment
-from validate.capture_problems import BIG, explain, how_it_ended, notices
-from validate.capture_session import Session, read_index, remove_leftovers, session_beside
-from validate.model import ValidateError
-from validate.scenario import CAPTURES, read_scenario
+from fullgraph.validate.capture import environment
+from fullgraph.validate.capture_problems import BIG, explain, how_it_ended, notices
+from fullgraph.validate.capture_session import Session, read_index, remove_leftovers, session_beside
+from fullgraph.validate.model import ValidateError
+from fullgraph.validate.scenario import CAPTURES, read_scenario
 
 
 def write_events(folder: Path, process: str, *events: dict[str, Any]) -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from validate.judge import compare_speed
-from validate.model import Ratio
-from validate.statistics import joined, ratio_of
+from fullgraph.validate.judge import compare_speed
+from fullgraph.validate.model import Ratio
+from fullgraph.validate.statistics import joined, ratio_of
 
 
 def blocks(center: float, spread: float, seed: int, count: int = 40) -> list[float]:

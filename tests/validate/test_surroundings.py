@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from validate.worker.recording.surroundings import read_surroundings
+from fullgraph.validate.worker.recording.surroundings import read_surroundings
 
 TEXT = """
     import enum

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.worker.devices import device, syncs
+from fullgraph.validate.worker.devices.hosts import OneMemory
 from tests.validate import counted_programs, reading_programs
 from tests.validate.counted_programs import FILE, expect, tidy
-from validate.worker.devices import device, syncs
-from validate.worker.devices.hosts import OneMemory
 
 CPU = device.Device()
 HERE = str(Path(__file__).resolve().parent)

@@ -11,8 +11,8 @@ import torch
 from torch.testing._internal.logging_tensor import LoggingTensor
 from torch.testing._internal.two_tensor import TwoTensor
 
+from fullgraph.validate.worker.recording.flatten import describe, flatten
 from tests.validate.flattening import found, kinds, leaves
-from validate.worker.recording.flatten import describe, flatten
 
 
 class Tagged(torch.Tensor):

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import torch
 
+from fullgraph.validate.worker import compiling, timing
+from fullgraph.validate.worker.devices.device import Device
+from fullgraph.validate.worker.subject import Case, Subject, owner_of, told_apart
+from fullgraph.validate.worker.timing import STEADY, Bench, run_backward, without_collector
 from tests.validate.in_process import opened
-from validate.worker import compiling, timing
-from validate.worker.devices.device import Device
-from validate.worker.subject import Case, Subject, owner_of, told_apart
-from validate.worker.timing import STEADY, Bench, run_backward, without_collector
 
 
 class Calls:

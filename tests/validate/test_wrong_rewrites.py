@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fullgraph.validate.model import Ruling
 from tests.validate.proofs import prove_texts
-from validate.model import Ruling
 
 MODULE = """
 import warnings

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from validate.drafting.documented import annotated_shape, shapes_in
-from validate.drafting.evaluate import Array, Layer, Scope, Thing
-from validate.drafting.facts import BATCH, Dim, Facts, shape_of
-from validate.drafting.flow import fitting_extent
-from validate.drafting.layers import IMAGE, facts_of_call, facts_of_layer
-from validate.drafting.parameters import Parameter
-from validate.drafting.seen import Seen
-from validate.drafting.subject import Subject
-from validate.drafting.uses import Uses
-from validate.drafting.values import Guesser
+from fullgraph.validate.drafting.documented import annotated_shape, shapes_in
+from fullgraph.validate.drafting.evaluate import Array, Layer, Scope, Thing
+from fullgraph.validate.drafting.facts import BATCH, Dim, Facts, shape_of
+from fullgraph.validate.drafting.flow import fitting_extent
+from fullgraph.validate.drafting.layers import IMAGE, facts_of_call, facts_of_layer
+from fullgraph.validate.drafting.parameters import Parameter
+from fullgraph.validate.drafting.seen import Seen
+from fullgraph.validate.drafting.subject import Subject
+from fullgraph.validate.drafting.uses import Uses
+from fullgraph.validate.drafting.values import Guesser
 
 
 def guesser_for(subject: Subject, scope: Scope, seen: Seen) -> Guesser:

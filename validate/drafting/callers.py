@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from validate.drafting.evaluate import Scope, evaluate
-from validate.drafting.library import Definition
-from validate.drafting.parameters import Parameter
+from fullgraph.validate.drafting.evaluate import Scope, evaluate
+from fullgraph.validate.drafting.library import Definition
+from fullgraph.validate.drafting.parameters import Parameter
 
 PLAIN = (bool, int, float, str)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from validate.drafting.evaluate import Scope
-from validate.drafting.library import Definition
+from fullgraph.validate.drafting.evaluate import Scope
+from fullgraph.validate.drafting.library import Definition
 
 TENSOR_METHODS = {
     *("shape", "size", "dim", "ndim", "view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "flatten"),

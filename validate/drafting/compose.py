@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from validate.drafting.asked import choices_in, guesser_for
-from validate.drafting.callers import passed_values
-from validate.drafting.calls import is_torch
-from validate.drafting.construct import construct
-from validate.drafting.evaluate import Scope
-from validate.drafting.facts import BATCH
-from validate.drafting.fitting import fitting_sizes
-from validate.drafting.layout import lay_out
-from validate.drafting.library import Definition, Library
-from validate.drafting.makers import Value
-from validate.drafting.needs import (
+from fullgraph.validate.drafting.asked import choices_in, guesser_for
+from fullgraph.validate.drafting.callers import passed_values
+from fullgraph.validate.drafting.calls import is_torch
+from fullgraph.validate.drafting.construct import construct
+from fullgraph.validate.drafting.evaluate import Scope
+from fullgraph.validate.drafting.facts import BATCH
+from fullgraph.validate.drafting.fitting import fitting_sizes
+from fullgraph.validate.drafting.layout import lay_out
+from fullgraph.validate.drafting.library import Definition, Library
+from fullgraph.validate.drafting.makers import Value
+from fullgraph.validate.drafting.needs import (
     WEIGHTS,
     WITH_GRADIENTS,
     given_gradients,
@@ -27,10 +27,10 @@ from validate.drafting.needs import (
     reads_gradients,
     takes_weights,
 )
-from validate.drafting.parameters import Parameter, constructor_of
-from validate.drafting.seen import Seen
-from validate.drafting.subject import RESERVED, Subject
-from validate.drafting.values import Guesser
+from fullgraph.validate.drafting.parameters import Parameter, constructor_of
+from fullgraph.validate.drafting.seen import Seen
+from fullgraph.validate.drafting.subject import RESERVED, Subject
+from fullgraph.validate.drafting.values import Guesser
 
 SIZES = [4, 7]
 """Two batches of different sizes, so that a recompile shows."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from validate.drafting.evaluate import (
+from fullgraph.validate.drafting.evaluate import (
     BINARY,
     BUILTINS,
     DEEPEST,
@@ -20,7 +20,7 @@ from validate.drafting.evaluate import (
     evaluate,
     known,
 )
-from validate.drafting.library import Definition, Functions, defined_in
+from fullgraph.validate.drafting.library import Definition, Functions, defined_in
 
 MAKERS = {"zeros", "ones", "randn", "rand", "empty", "full"}
 HOLDERS = {"Sequential", "ModuleList", "ModuleDict", "ParameterList"}

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Callable
 
-from validate.drafting.evaluate import Scope, evaluate
-from validate.drafting.facts import BATCH, LENGTH, WIDTH, Dim, Facts
+from fullgraph.validate.drafting.evaluate import Scope, evaluate
+from fullgraph.validate.drafting.facts import BATCH, LENGTH, WIDTH, Dim, Facts
 
 BATCHES = {"b", "batch", "batch_size", "bs", "n", "bsz", "n_batch", "nbatch", "batches", "n_envs", "num_envs"}
 SEQUENCES = {"t", "seq", "seq_len", "length", "l", "time", "steps", "s", "sequence", "timesteps", "tokens", "h", "w"}

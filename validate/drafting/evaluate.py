@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from validate.drafting.library import Definition, Functions, Library, Module
+from fullgraph.validate.drafting.library import Definition, Functions, Library, Module
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool__": lambda self: False})()
 DEEPEST = 12
@@ -240,7 +240,7 @@ def bind(target: ast.expr, value: Any, scope: Scope) -> None:
 
 
 def read_call(node: ast.Call, scope: Scope) -> Any:
-    from validate.drafting.construct import call
+    from fullgraph.validate.drafting.construct import call
 
     return call(node, scope)
 

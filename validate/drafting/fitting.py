@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from validate.drafting.construct import construct
-from validate.drafting.evaluate import Scope, evaluate
-from validate.drafting.library import Definition
-from validate.drafting.parameters import Parameter
-from validate.drafting.subject import Subject
-from validate.drafting.uses import Uses
+from fullgraph.validate.drafting.construct import construct
+from fullgraph.validate.drafting.evaluate import Scope, evaluate
+from fullgraph.validate.drafting.library import Definition
+from fullgraph.validate.drafting.parameters import Parameter
+from fullgraph.validate.drafting.subject import Subject
+from fullgraph.validate.drafting.uses import Uses
 
 Shapes = Mapping[str, list[int]]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from validate.drafting.calls import ELEMENTWISE, called_name, first, is_method
-from validate.drafting.evaluate import Layer, Scope, Thing, evaluate
-from validate.drafting.layers import IMAGE, KEEPING
-from validate.drafting.library import Functions
+from fullgraph.validate.drafting.calls import ELEMENTWISE, called_name, first, is_method
+from fullgraph.validate.drafting.evaluate import Layer, Scope, Thing, evaluate
+from fullgraph.validate.drafting.layers import IMAGE, KEEPING
+from fullgraph.validate.drafting.library import Functions
 
 EXTENTS = (IMAGE, 28, 64, 84, 96, 128, 224, 16)
 Shape = list[int]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from validate.drafting.evaluate import UNKNOWN, Array, Layer
-from validate.drafting.facts import LENGTH, WIDTH, Facts
+from fullgraph.validate.drafting.evaluate import UNKNOWN, Array, Layer
+from fullgraph.validate.drafting.facts import LENGTH, WIDTH, Facts
 
 IMAGE = 32
 CLASSES = 10

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from validate.drafting import names
-from validate.drafting.evaluate import UNKNOWN
+from fullgraph.validate.drafting import names
+from fullgraph.validate.drafting.evaluate import UNKNOWN
 
 if TYPE_CHECKING:
-    from validate.drafting.values import Guesser
+    from fullgraph.validate.drafting.values import Guesser
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import ast
 import re
 from dataclasses import replace
 
-from validate.drafting.library import Definition
-from validate.drafting.makers import Value
-from validate.drafting.parameters import Parameter
+from fullgraph.validate.drafting.library import Definition
+from fullgraph.validate.drafting.makers import Value
+from fullgraph.validate.drafting.parameters import Parameter
 
 WITH_GRADIENTS = '''def with_gradients(module):
     """As after a backward: each parameter has a gradient."""

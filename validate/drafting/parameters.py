@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from validate.drafting.construct import fields_of, is_dataclass
-from validate.drafting.evaluate import Scope
-from validate.drafting.library import Definition, Functions, Module
+from fullgraph.validate.drafting.construct import fields_of, is_dataclass
+from fullgraph.validate.drafting.evaluate import Scope
+from fullgraph.validate.drafting.library import Definition, Functions, Module
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validate.drafting import names
-from validate.drafting.facts import BATCH, Dim, Facts
-from validate.drafting.makers import Value, make_optimizer, quoted
-from validate.drafting.parameters import Parameter
-from validate.drafting.values import Guesser
+from fullgraph.validate.drafting import names
+from fullgraph.validate.drafting.facts import BATCH, Dim, Facts
+from fullgraph.validate.drafting.makers import Value, make_optimizer, quoted
+from fullgraph.validate.drafting.parameters import Parameter
+from fullgraph.validate.drafting.values import Guesser
 
 KINDS = {"float": "float", "bfloat": "float", "int": "int", "uint": "int", "bool": "bool"}
 USUAL = {"float": "float32", "int": "int64", "bool": "bool"}

@@ -6,10 +6,10 @@ import ast
 import difflib
 from dataclasses import dataclass
 
-from validate.drafting.construct import names_in
-from validate.drafting.library import Definition, Functions, Library, Module
-from validate.drafting.parameters import Parameter, parameters_of
-from validate.model import ValidateError
+from fullgraph.validate.drafting.construct import names_in
+from fullgraph.validate.drafting.library import Definition, Functions, Library, Module
+from fullgraph.validate.drafting.parameters import Parameter, parameters_of
+from fullgraph.validate.model import ValidateError
 
 RESERVED = {
     "build",

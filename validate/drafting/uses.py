@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from validate.drafting.calls import (
+from fullgraph.validate.drafting.calls import (
     ELEMENTWISE,
     TENSOR_METHODS,
     called_name,
@@ -16,11 +16,11 @@ from validate.drafting.calls import (
     measured_by,
     receiver,
 )
-from validate.drafting.documented import shapes_in
-from validate.drafting.evaluate import UNKNOWN, Array, Layer, Scope, Thing, evaluate
-from validate.drafting.facts import BATCH, WIDTH, Facts
-from validate.drafting.layers import KEEPING, NORMALIZING, facts_of_call, facts_of_layer
-from validate.drafting.library import Definition, Functions
+from fullgraph.validate.drafting.documented import shapes_in
+from fullgraph.validate.drafting.evaluate import UNKNOWN, Array, Layer, Scope, Thing, evaluate
+from fullgraph.validate.drafting.facts import BATCH, WIDTH, Facts
+from fullgraph.validate.drafting.layers import KEEPING, NORMALIZING, facts_of_call, facts_of_layer
+from fullgraph.validate.drafting.library import Definition, Functions
 
 
 class Uses:

@@ -6,14 +6,14 @@ import ast
 import re
 from typing import Any
 
-from validate.drafting import names
-from validate.drafting.callers import passed_values
-from validate.drafting.construct import construct
-from validate.drafting.evaluate import UNKNOWN, Layer, Scope, evaluate
-from validate.drafting.facts import BATCH, Dim, Facts, shape_of
-from validate.drafting.library import Definition, Functions
-from validate.drafting.makers import NAMED, SIMPLE, Value, dict_text, make_float, make_int, quoted
-from validate.drafting.parameters import Parameter, constructor_of, unquoted
+from fullgraph.validate.drafting import names
+from fullgraph.validate.drafting.callers import passed_values
+from fullgraph.validate.drafting.construct import construct
+from fullgraph.validate.drafting.evaluate import UNKNOWN, Layer, Scope, evaluate
+from fullgraph.validate.drafting.facts import BATCH, Dim, Facts, shape_of
+from fullgraph.validate.drafting.library import Definition, Functions
+from fullgraph.validate.drafting.makers import NAMED, SIMPLE, Value, dict_text, make_float, make_int, quoted
+from fullgraph.validate.drafting.parameters import Parameter, constructor_of, unquoted
 
 DEEPEST = 3
 LISTS = {"list", "List", "Sequence", "Iterable", "Collection", "MutableSequence"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from validate.drafting.evaluate import Scope
-from validate.drafting.library import Definition, Module
-from validate.drafting.parameters import Parameter
-from validate.harness.config import Config, Keys
+from fullgraph.validate.drafting.evaluate import Scope
+from fullgraph.validate.drafting.library import Definition, Module
+from fullgraph.validate.drafting.parameters import Parameter
+from fullgraph.validate.harness.config import Config, Keys
 
 
 def paths_given(found: Definition, parameters: list[Parameter], config: Config, scope: Scope) -> dict[str, Keys]:

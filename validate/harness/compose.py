@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from string import Template
 
-from validate.drafting.layout import lay_out
-from validate.harness.config import Config
-from validate.harness.draft import HarnessDraft
-from validate.harness.imports import ALWAYS, import_lines, import_text, is_foreign, template
+from fullgraph.validate.drafting.layout import lay_out
+from fullgraph.validate.harness.config import Config
+from fullgraph.validate.harness.draft import HarnessDraft
+from fullgraph.validate.harness.imports import ALWAYS, import_lines, import_text, is_foreign, template
 
 NAMESPACE = '''def namespace(value: Any) -> Any:
     """A mapping, and the mappings in it, with attributes for keys."""

@@ -12,12 +12,12 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from validate.drafting.evaluate import Scope, Thing, evaluate, known
-from validate.drafting.library import Definition, Functions, Library
-from validate.drafting.makers import quoted
-from validate.drafting.parameters import constructor_of
-from validate.drafting.values import Guesser
-from validate.model import ValidateError
+from fullgraph.validate.drafting.evaluate import Scope, Thing, evaluate, known
+from fullgraph.validate.drafting.library import Definition, Functions, Library
+from fullgraph.validate.drafting.makers import quoted
+from fullgraph.validate.drafting.parameters import constructor_of
+from fullgraph.validate.drafting.values import Guesser
+from fullgraph.validate.model import ValidateError
 
 PATIENCE = 60
 LARGEST = 1 << 26

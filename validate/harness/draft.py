@@ -6,19 +6,19 @@ import ast
 import re
 from dataclasses import replace
 
-from validate.drafting.compose import Draft, Function
-from validate.drafting.construct import construct
-from validate.drafting.facts import BATCH, Facts
-from validate.drafting.layout import lay_out
-from validate.drafting.library import Library
-from validate.drafting.parameters import Parameter
-from validate.drafting.seen import Seen
-from validate.drafting.subject import Subject
-from validate.drafting.values import Guesser
-from validate.harness.config import Config
-from validate.harness.imports import taken_names
-from validate.harness.joined import joined_widths, width_of
-from validate.harness.wiring import Wiring
+from fullgraph.validate.drafting.compose import Draft, Function
+from fullgraph.validate.drafting.construct import construct
+from fullgraph.validate.drafting.facts import BATCH, Facts
+from fullgraph.validate.drafting.layout import lay_out
+from fullgraph.validate.drafting.library import Library
+from fullgraph.validate.drafting.parameters import Parameter
+from fullgraph.validate.drafting.seen import Seen
+from fullgraph.validate.drafting.subject import Subject
+from fullgraph.validate.drafting.values import Guesser
+from fullgraph.validate.harness.config import Config
+from fullgraph.validate.harness.imports import taken_names
+from fullgraph.validate.harness.joined import joined_widths, width_of
+from fullgraph.validate.harness.wiring import Wiring
 
 SIZES = [4, 7, 9, 12]
 """The first is compiled for, the second makes sizes dynamic, and the others must not compile anything any more."""

@@ -16,7 +16,7 @@ ALWAYS = {
 
 
 def template(name: str) -> str:
-    return files("validate.harness").joinpath(name).read_text(encoding="utf-8")
+    return files("fullgraph.validate.harness").joinpath(name).read_text(encoding="utf-8")
 
 
 def taken_names() -> set[str]:

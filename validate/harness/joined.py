@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from validate.drafting.evaluate import Layer, Scope, Thing, evaluate
-from validate.drafting.facts import Facts
-from validate.drafting.layers import facts_of_layer
-from validate.drafting.subject import Subject
+from fullgraph.validate.drafting.evaluate import Layer, Scope, Thing, evaluate
+from fullgraph.validate.drafting.facts import Facts
+from fullgraph.validate.drafting.layers import facts_of_layer
+from fullgraph.validate.drafting.subject import Subject
 
 JOINS = {"torch.cat", "torch.concat", "torch.concatenate", "torch.hstack"}
 

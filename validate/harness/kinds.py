@@ -6,9 +6,9 @@ import ast
 import re
 from typing import Any
 
-from validate.drafting.evaluate import Thing
-from validate.drafting.library import Definition
-from validate.drafting.parameters import Parameter
+from fullgraph.validate.drafting.evaluate import Thing
+from fullgraph.validate.drafting.library import Definition
+from fullgraph.validate.drafting.parameters import Parameter
 
 WHOLE = {
     "config",

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from validate.drafting.evaluate import Scope
-from validate.drafting.library import Definition, Functions
-from validate.drafting.parameters import constructor_of
+from fullgraph.validate.drafting.evaluate import Scope
+from fullgraph.validate.drafting.library import Definition, Functions
+from fullgraph.validate.drafting.parameters import constructor_of
 
 DEEPEST = 4
 

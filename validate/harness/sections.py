@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from validate.drafting.parameters import snake
-from validate.harness.config import Config, Keys
+from fullgraph.validate.drafting.parameters import snake
+from fullgraph.validate.harness.config import Config, Keys
 
 MODELS = {"model", "net", "network", "arch", "architecture", "module", "model_config", "model_args"}
 

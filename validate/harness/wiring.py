@@ -10,19 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from validate.drafting.asked import choices_in
-from validate.drafting.callers import passed_values
-from validate.drafting.construct import construct, fields_of, is_dataclass
-from validate.drafting.evaluate import UNKNOWN, Scope, Thing
-from validate.drafting.library import Definition
-from validate.drafting.makers import Value
-from validate.drafting.parameters import Parameter, constructor_of, unquoted
-from validate.drafting.values import Guesser
-from validate.harness.callers import classes_given, paths_given
-from validate.harness.config import Config, Keys, parts_of
-from validate.harness.kinds import as_thing, is_named_so, is_whole
-from validate.harness.reads import reads_of
-from validate.harness.sections import best_section, doubts, find_keys
+from fullgraph.validate.drafting.asked import choices_in
+from fullgraph.validate.drafting.callers import passed_values
+from fullgraph.validate.drafting.construct import construct, fields_of, is_dataclass
+from fullgraph.validate.drafting.evaluate import UNKNOWN, Scope, Thing
+from fullgraph.validate.drafting.library import Definition
+from fullgraph.validate.drafting.makers import Value
+from fullgraph.validate.drafting.parameters import Parameter, constructor_of, unquoted
+from fullgraph.validate.drafting.values import Guesser
+from fullgraph.validate.harness.callers import classes_given, paths_given
+from fullgraph.validate.harness.config import Config, Keys, parts_of
+from fullgraph.validate.harness.kinds import as_thing, is_named_so, is_whole
+from fullgraph.validate.harness.reads import reads_of
+from fullgraph.validate.harness.sections import best_section, doubts, find_keys
 
 FIELDED = {"BaseModel", "NamedTuple", "BaseSettings", "Struct"}
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.places import Place, where
-from codemods.topics.autocast.callers import CallerHome
-from codemods.topics.autocast.constant import is_computed
-from codemods.topics.autocast.forwards import (
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Edit, Finding
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.topics.autocast.callers import CallerHome
+from fullgraph.codemods.topics.autocast.constant import is_computed
+from fullgraph.codemods.topics.autocast.forwards import (
     check_function,
     check_known,
     decorator,
@@ -24,11 +24,11 @@ from codemods.topics.autocast.forwards import (
     spelled,
     unwrapped,
 )
-from codemods.topics.autocast.homes import Home, loops_around
-from codemods.topics.autocast.once import home_of
-from codemods.topics.autocast.reentry import home_of_context
-from codemods.topics.autocast.regions import Region, regions, wrapped
-from codemods.topics.autocast.writing import assignment, enable, lines_of, removal
+from fullgraph.codemods.topics.autocast.homes import Home, loops_around
+from fullgraph.codemods.topics.autocast.once import home_of
+from fullgraph.codemods.topics.autocast.reentry import home_of_context
+from fullgraph.codemods.topics.autocast.regions import Region, regions, wrapped
+from fullgraph.codemods.topics.autocast.writing import assignment, enable, lines_of, removal
 
 FLAGS = ("use_autocast", "autocast_enabled", "with_autocast")
 REVERSED = ("skip_autocast", "autocast_disabled", "without_autocast")

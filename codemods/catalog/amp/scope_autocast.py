@@ -8,17 +8,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import where
-from codemods.topics.autocast.extents import ModelCall, autocast_around, backward_behind, extended, model_call
-from codemods.topics.autocast.forwards import check_function, check_known, decorator, shared_by, spelled, unwrapped
-from codemods.topics.autocast.instances import Instances, Use, describe
-from codemods.topics.autocast.regions import Region, regions
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Edit, Finding
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.autocast.extents import ModelCall, autocast_around, backward_behind, extended, model_call
+from fullgraph.codemods.topics.autocast.forwards import (
+    check_function,
+    check_known,
+    decorator,
+    shared_by,
+    spelled,
+    unwrapped,
+)
+from fullgraph.codemods.topics.autocast.instances import Instances, Use, describe
+from fullgraph.codemods.topics.autocast.regions import Region, regions
 
 ELSEWHERE = re.compile(rb"\b(?:DataParallel|jit\.script|jit\.trace|register_(?:module_)?forward_(?:pre_)?hook)\b")
 NOT_RECOMMENDED = (

@@ -6,20 +6,20 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Unsure
-from codemods.model import COMPILING_SINCE, Edit, Finding, Purpose
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.tensors.infer import Tensors
-from codemods.topics.breaks.traced import Traced, traced_functions
-from codemods.topics.checks.catching import caught_at
-from codemods.topics.checks.conditions import Answer, Condition, Reader
-from codemods.topics.checks.exceptions import doubt_about_texts
-from codemods.topics.checks.forms import Check, Link, checks
-from codemods.topics.checks.messages import message_of, purpose_of, tell
-from codemods.topics.checks.screen import hits_in
-from codemods.topics.checks.surroundings import check_link, check_surroundings, doubt_about_statements
-from codemods.topics.checks.writing import Written, write
+from fullgraph.codemods.codemod import Codemod, Unsure
+from fullgraph.codemods.model import COMPILING_SINCE, Edit, Finding, Purpose
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.topics.breaks.traced import Traced, traced_functions
+from fullgraph.codemods.topics.checks.catching import caught_at
+from fullgraph.codemods.topics.checks.conditions import Answer, Condition, Reader
+from fullgraph.codemods.topics.checks.exceptions import doubt_about_texts
+from fullgraph.codemods.topics.checks.forms import Check, Link, checks
+from fullgraph.codemods.topics.checks.messages import message_of, purpose_of, tell
+from fullgraph.codemods.topics.checks.screen import hits_in
+from fullgraph.codemods.topics.checks.surroundings import check_link, check_surroundings, doubt_about_statements
+from fullgraph.codemods.topics.checks.writing import Written, write
 
 SEEN = {"GB0170", "GB0124"}
 """Torch's names for a branch on a tensor's value, and for `.item()`."""

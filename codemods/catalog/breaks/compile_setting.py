@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import COMPILING_SINCE, Edit, Finding
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import own_nodes
-from codemods.syntax.compiled import compiled_code, requests
-from codemods.syntax.tensors.infer import Tensors
-from codemods.topics.compile_settings.constructs import MESSAGES, SCALARS, SHAPES, Construct, constructs_of
-from codemods.topics.compile_settings.hints import hints_for, write_hints
-from codemods.topics.compile_settings.limits import LIMIT, judge_limit
-from codemods.topics.compile_settings.requests import (
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import COMPILING_SINCE, Edit, Finding
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.syntax.compiled import compiled_code, requests
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.topics.compile_settings.constructs import MESSAGES, SCALARS, SHAPES, Construct, constructs_of
+from fullgraph.codemods.topics.compile_settings.hints import hints_for, write_hints
+from fullgraph.codemods.topics.compile_settings.limits import LIMIT, judge_limit
+from fullgraph.codemods.topics.compile_settings.requests import (
     Request,
     functions_at,
     is_called_compiled,
@@ -25,7 +25,7 @@ from codemods.topics.compile_settings.requests import (
     requests_of,
     traced_by,
 )
-from codemods.topics.compile_settings.writing import (
+from fullgraph.codemods.topics.compile_settings.writing import (
     is_set_around,
     is_set_somewhere,
     write_decorator,

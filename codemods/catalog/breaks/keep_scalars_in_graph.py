@@ -7,23 +7,23 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from codemods.codemod import Codemod
-from codemods.model import COMPILING_SINCE, Finding
-from codemods.module import Module
-from codemods.project import Project
-from codemods.topics.breaks.traced import Traced, traced_functions
-from codemods.topics.scalars.candidates import may_break
-from codemods.topics.scalars.factors import read_numbers
-from codemods.topics.scalars.guard import is_shut_out
-from codemods.topics.scalars.index_loops import index_loops
-from codemods.topics.scalars.masks import reduced_masks
-from codemods.topics.scalars.quotients import size_quotients
-from codemods.topics.scalars.repair import Look, Repair
-from codemods.topics.scalars.scatters import scattered
-from codemods.topics.scalars.screen import CANDIDATE, candidate_offsets, settings_of
-from codemods.topics.scalars.settling import settled
-from codemods.topics.scalars.shapes import open_shapes
-from codemods.topics.scalars.size_loops import size_loops
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import COMPILING_SINCE, Finding
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.breaks.traced import Traced, traced_functions
+from fullgraph.codemods.topics.scalars.candidates import may_break
+from fullgraph.codemods.topics.scalars.factors import read_numbers
+from fullgraph.codemods.topics.scalars.guard import is_shut_out
+from fullgraph.codemods.topics.scalars.index_loops import index_loops
+from fullgraph.codemods.topics.scalars.masks import reduced_masks
+from fullgraph.codemods.topics.scalars.quotients import size_quotients
+from fullgraph.codemods.topics.scalars.repair import Look, Repair
+from fullgraph.codemods.topics.scalars.scatters import scattered
+from fullgraph.codemods.topics.scalars.screen import CANDIDATE, candidate_offsets, settings_of
+from fullgraph.codemods.topics.scalars.settling import settled
+from fullgraph.codemods.topics.scalars.shapes import open_shapes
+from fullgraph.codemods.topics.scalars.size_loops import size_loops
 
 SEARCHES = {
     read_numbers: "capture_scalar_outputs",

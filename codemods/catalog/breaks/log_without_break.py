@@ -7,20 +7,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Unsure
-from codemods.model import Finding, Purpose, Since
-from codemods.module import Function, Module
-from codemods.payload import tested
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.compiled import traced_nodes
-from codemods.topics.breaks.traced import Traced, traced_functions
-from codemods.topics.messages.helper import is_helper
-from codemods.topics.messages.kinds import is_message
-from codemods.topics.messages.reading import named_reads
-from codemods.topics.messages.transforms import transform_near
-from codemods.topics.messages.writing import condition_around, rewrite
-from codemods.topics.scalars.guard import is_shut_out
+from fullgraph.codemods.codemod import Codemod, Unsure
+from fullgraph.codemods.model import Finding, Purpose, Since
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.payload import tested
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.compiled import traced_nodes
+from fullgraph.codemods.topics.breaks.traced import Traced, traced_functions
+from fullgraph.codemods.topics.messages.helper import is_helper
+from fullgraph.codemods.topics.messages.kinds import is_message
+from fullgraph.codemods.topics.messages.reading import named_reads
+from fullgraph.codemods.topics.messages.transforms import transform_near
+from fullgraph.codemods.topics.messages.writing import condition_around, rewrite
+from fullgraph.codemods.topics.scalars.guard import is_shut_out
 
 SINCE = Since("operator that can be kept out of CUDA graphs", "2.9")
 MESSAGE = re.compile(

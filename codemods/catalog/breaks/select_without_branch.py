@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Unsure
-from codemods.model import COMPILING_SINCE, Finding, Span
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.topics.branches.choices import read_choice
-from codemods.topics.branches.screen import Branch, branches
-from codemods.topics.branches.stores import read_stores, stores_one_place
-from codemods.topics.branches.storing import write_stores
-from codemods.topics.branches.writing import Written, write
-from codemods.topics.breaks.traced import Traced, traced_functions
+from fullgraph.codemods.codemod import Codemod, Unsure
+from fullgraph.codemods.model import COMPILING_SINCE, Finding, Span
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.branches.choices import read_choice
+from fullgraph.codemods.topics.branches.screen import Branch, branches
+from fullgraph.codemods.topics.branches.stores import read_stores, stores_one_place
+from fullgraph.codemods.topics.branches.storing import write_stores
+from fullgraph.codemods.topics.branches.writing import Written, write
+from fullgraph.codemods.topics.breaks.traced import Traced, traced_functions
 
 HITS = re.compile(rb"\.(?:any|all|sum|mean|max|min|amax|amin|norm|item)\(")
 

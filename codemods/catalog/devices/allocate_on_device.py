@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.places import where
-from codemods.syntax.signatures.arguments import add_keyword
-from codemods.syntax.signatures.constructions import parameter_of
-from codemods.topics.buffers.held import is_held, written_result
-from codemods.topics.buffers.moves import add_copy, drop, is_idle
-from codemods.topics.buffers.owner import Buffers, Move, Store
-from codemods.topics.buffers.parameter import take_parameter
-from codemods.topics.buffers.premises import check
-from codemods.topics.buffers.screen import may_move_buffers
-from codemods.topics.buffers.told import goes_where_it_is, notes_on, taken_device, tell_sharing, tell_taken
-from codemods.topics.buffers.uses import Uses
-from codemods.topics.devices.method import first_argument
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Edit, Finding
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.signatures.arguments import add_keyword
+from fullgraph.codemods.syntax.signatures.constructions import parameter_of
+from fullgraph.codemods.topics.buffers.held import is_held, written_result
+from fullgraph.codemods.topics.buffers.moves import add_copy, drop, is_idle
+from fullgraph.codemods.topics.buffers.owner import Buffers, Move, Store
+from fullgraph.codemods.topics.buffers.parameter import take_parameter
+from fullgraph.codemods.topics.buffers.premises import check
+from fullgraph.codemods.topics.buffers.screen import may_move_buffers
+from fullgraph.codemods.topics.buffers.told import goes_where_it_is, notes_on, taken_device, tell_sharing, tell_taken
+from fullgraph.codemods.topics.buffers.uses import Uses
+from fullgraph.codemods.topics.devices.method import first_argument
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding, Purpose
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.placing import insert_before
-from codemods.syntax.signatures.constructor import called, require_setting
-from codemods.topics.devices.method import MOVES, first_argument
-from codemods.topics.devices.migration import Migration, migrations
-from codemods.topics.devices.screen import may_migrate
-from codemods.topics.devices.warning import WIDTH, call_helper, raise_if, require_helper, require_import, warn_in_place
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Edit, Finding, Purpose
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.syntax.signatures.constructor import called, require_setting
+from fullgraph.codemods.topics.devices.method import MOVES, first_argument
+from fullgraph.codemods.topics.devices.migration import Migration, migrations
+from fullgraph.codemods.topics.devices.screen import may_migrate
+from fullgraph.codemods.topics.devices.warning import (
+    WIDTH,
+    call_helper,
+    raise_if,
+    require_helper,
+    require_import,
+    warn_in_place,
+)
 
 SETTING = "strict_device"
 ONE_MORE_FRAME = {

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Unsure
-from codemods.model import Edit, Finding, Purpose
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.compiled import ReachedCall, compiled_code
-from codemods.syntax.disabled import DISABLE_SINCE, REASON_SINCE, disable, is_disabled
-from codemods.syntax.signatures.docstrings import add_paragraph, docstring_of
-from codemods.topics.telemetry import Evidence, evidence
+from fullgraph.codemods.codemod import Codemod, Unsure
+from fullgraph.codemods.model import Edit, Finding, Purpose
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.compiled import ReachedCall, compiled_code
+from fullgraph.codemods.syntax.disabled import DISABLE_SINCE, REASON_SINCE, disable, is_disabled
+from fullgraph.codemods.syntax.signatures.docstrings import add_paragraph, docstring_of
+from fullgraph.codemods.topics.telemetry import Evidence, evidence
 
 TITLE = "WARNING: Not for compiled code."
 WARNING = (

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding, FullgraphError, Purpose
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.scopes import names_within
-from codemods.syntax.compiled import Region, compiled_code
-from codemods.syntax.disabled import DISABLE_SINCE, REASON_SINCE, is_disabled, spell_disable
-from codemods.syntax.extraction.chosen_lines import Lines, chosen_lines, statements_at
-from codemods.syntax.extraction.extract import Extraction, extract
-from codemods.topics.inline_telemetry.runs import InlineTelemetry, Run
-from codemods.topics.inline_telemetry.text import telemetry_in
-from codemods.topics.telemetry import SPEAKS, WORD, is_test
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Edit, Finding, FullgraphError, Purpose
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import names_within
+from fullgraph.codemods.syntax.compiled import Region, compiled_code
+from fullgraph.codemods.syntax.disabled import DISABLE_SINCE, REASON_SINCE, is_disabled, spell_disable
+from fullgraph.codemods.syntax.extraction.chosen_lines import Lines, chosen_lines, statements_at
+from fullgraph.codemods.syntax.extraction.extract import Extraction, extract
+from fullgraph.codemods.topics.inline_telemetry.runs import InlineTelemetry, Run
+from fullgraph.codemods.topics.inline_telemetry.text import telemetry_in
+from fullgraph.codemods.topics.telemetry import SPEAKS, WORD, is_test
 
 TELEMETRY, NAMED = "telemetry, reads values on the host", "not for compiled code"
 

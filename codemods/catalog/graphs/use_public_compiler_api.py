@@ -6,18 +6,18 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Unsure
-from codemods.model import Edit, Finding, Purpose, Since
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.places import where
-from codemods.topics.public_api.aliased import ModuleAlias, module_aliases, write_alias
-from codemods.topics.public_api.calls import Draft, write_use
-from codemods.topics.public_api.importing import Imported, check_import, imported_names, uses_of, write_import
-from codemods.topics.public_api.replaced import check_instances, doubt_about_tests, replaced_by_name
-from codemods.topics.public_api.screen import may_use_old_names, old_names_in
-from codemods.topics.public_api.table import Row, table
-from codemods.topics.public_api.uses import Use, check_use, choice_of_version, uses
+from fullgraph.codemods.codemod import Codemod, Unsure
+from fullgraph.codemods.model import Edit, Finding, Purpose, Since
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.public_api.aliased import ModuleAlias, module_aliases, write_alias
+from fullgraph.codemods.topics.public_api.calls import Draft, write_use
+from fullgraph.codemods.topics.public_api.importing import Imported, check_import, imported_names, uses_of, write_import
+from fullgraph.codemods.topics.public_api.replaced import check_instances, doubt_about_tests, replaced_by_name
+from fullgraph.codemods.topics.public_api.screen import may_use_old_names, old_names_in
+from fullgraph.codemods.topics.public_api.table import Row, table
+from fullgraph.codemods.topics.public_api.uses import Use, check_use, choice_of_version, uses
 
 
 class UsePublicCompilerApi(Codemod):

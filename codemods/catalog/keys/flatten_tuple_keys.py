@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Finding, Purpose, SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.topics.pairs.dicts import PairDict, pair_dicts
-from codemods.topics.pairs.documented import document
-from codemods.topics.pairs.flat import flatten, listed
-from codemods.topics.pairs.uses import Use
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Finding, Purpose, SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.pairs.dicts import PairDict, pair_dicts
+from fullgraph.codemods.topics.pairs.documented import document
+from fullgraph.codemods.topics.pairs.flat import flatten, listed
+from fullgraph.codemods.topics.pairs.uses import Use
 
 PAIR = rb"(?:\w+\.)?[tT]uple\s?\[\s*int\s*,\s*int\s*\]"
 NAMED = rb"(?:\w+\.)?(?:[A-Z]\w*|[tT]uple\s?\[\w+, \w+\])\s*,\s*[^\]\n]*(?:Tensor|Parameter|nn\.)"

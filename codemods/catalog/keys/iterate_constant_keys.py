@@ -8,18 +8,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Finding, SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.loops import unwrap
-from codemods.topics.keys.answers import Keys
-from codemods.topics.keys.constants import Constant, constant_behind, equal_constants
-from codemods.topics.keys.known import KnownKeys
-from codemods.topics.keys.loops import is_index, is_method_call, mapping_of
-from codemods.topics.keys.spelling import spell
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Finding, SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.loops import unwrap
+from fullgraph.codemods.topics.keys.answers import Keys
+from fullgraph.codemods.topics.keys.constants import Constant, constant_behind, equal_constants
+from fullgraph.codemods.topics.keys.known import KnownKeys
+from fullgraph.codemods.topics.keys.loops import is_index, is_method_call, mapping_of
+from fullgraph.codemods.topics.keys.spelling import spell
 
 Loop = ast.For | ast.comprehension
 KEYS = b".keys("

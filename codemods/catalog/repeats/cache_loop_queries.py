@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.scopes import names_within
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.places import CONSTRUCTORS
-from codemods.syntax.placing import insert_before
-from codemods.topics.queries.asking import Queries
-from codemods.topics.queries.naming import name_answer
-from codemods.topics.queries.order import run_between
-from codemods.topics.queries.passes import Pass, changes_in_loops, is_counted, pass_of
-from codemods.topics.queries.repeats import Repeat, Repeats
-from codemods.topics.queries.screen import places_asking_twice
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Edit, Finding
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import names_within
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.places import CONSTRUCTORS
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.topics.queries.asking import Queries
+from fullgraph.codemods.topics.queries.naming import name_answer
+from fullgraph.codemods.topics.queries.order import run_between
+from fullgraph.codemods.topics.queries.passes import Pass, changes_in_loops, is_counted, pass_of
+from fullgraph.codemods.topics.queries.repeats import Repeat, Repeats
+from fullgraph.codemods.topics.queries.screen import places_asking_twice
 
 
 @dataclass(frozen=True)

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Unsure
-from codemods.model import Edit, Finding
-from codemods.module import Function, Module
-from codemods.project import Project, is_test
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.tokens import Token
-from codemods.syntax.places import where
-from codemods.syntax.tensors.infer import Tensors
-from codemods.topics.constructions.buffers import Owner, Registering, owner_of
-from codemods.topics.constructions.functions import Helper, helpers, move_to_top, together
-from codemods.topics.constructions.hot import Hot
-from codemods.topics.constructions.loops import Loop, hoist_before, loop_around
-from codemods.topics.constructions.reading import KeptError, Reading
-from codemods.topics.constructions.screen import places
-from codemods.topics.constructions.tables import Naming, Table, tables
-from codemods.topics.constructions.tensors import ConstantTensor, constant_tensors
-from codemods.topics.constructions.writing import as_number
+from fullgraph.codemods.codemod import Codemod, Unsure
+from fullgraph.codemods.model import Edit, Finding
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project, is_test
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.effects.tokens import Token
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.topics.constructions.buffers import Owner, Registering, owner_of
+from fullgraph.codemods.topics.constructions.functions import Helper, helpers, move_to_top, together
+from fullgraph.codemods.topics.constructions.hot import Hot
+from fullgraph.codemods.topics.constructions.loops import Loop, hoist_before, loop_around
+from fullgraph.codemods.topics.constructions.reading import KeptError, Reading
+from fullgraph.codemods.topics.constructions.screen import places
+from fullgraph.codemods.topics.constructions.tables import Naming, Table, tables
+from fullgraph.codemods.topics.constructions.tensors import ConstantTensor, constant_tensors
+from fullgraph.codemods.topics.constructions.writing import as_number
 
 LONGEST = 60
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Unsure
-from codemods.model import Finding, SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.placing import insert_before
-from codemods.topics.inner_imports.checks import (
+from fullgraph.codemods.codemod import Codemod, Unsure
+from fullgraph.codemods.model import Finding, SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.topics.inner_imports.checks import (
     IMPORTS,
     Import,
     check_names,
@@ -20,10 +20,10 @@ from codemods.topics.inner_imports.checks import (
     check_replaced,
     check_same,
 )
-from codemods.topics.inner_imports.heat import STEP, loop_around, outer_loop, why_hot
-from codemods.topics.inner_imports.moving import move, take_out
-from codemods.topics.inner_imports.origins import OptionalError, doubt_about, modules_of, own_paths
-from codemods.topics.inner_imports.screen import NEAR, PUBLIC, STANDARD, WORK, inner_imports
+from fullgraph.codemods.topics.inner_imports.heat import STEP, loop_around, outer_loop, why_hot
+from fullgraph.codemods.topics.inner_imports.moving import move, take_out
+from fullgraph.codemods.topics.inner_imports.origins import OptionalError, doubt_about, modules_of, own_paths
+from fullgraph.codemods.topics.inner_imports.screen import NEAR, PUBLIC, STANDARD, WORK, inner_imports
 
 
 class MoveImportToTop(Codemod):

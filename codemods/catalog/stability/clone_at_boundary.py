@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Finding, SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.places import Place, where
-from codemods.topics.boundaries.requests import Compiled, switches
-from codemods.topics.boundaries.rewriting import Rewrite, write_boundaries
-from codemods.topics.boundaries.screen import SWITCHED_ON, may_use_graphs
-from codemods.topics.boundaries.stores import Keeping
-from codemods.topics.boundaries.survey import Survey, survey
-from codemods.topics.boundaries.uses import marks_in, uses_of
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Finding, SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.topics.boundaries.requests import Compiled, switches
+from fullgraph.codemods.topics.boundaries.rewriting import Rewrite, write_boundaries
+from fullgraph.codemods.topics.boundaries.screen import SWITCHED_ON, may_use_graphs
+from fullgraph.codemods.topics.boundaries.stores import Keeping
+from fullgraph.codemods.topics.boundaries.survey import Survey, survey
+from fullgraph.codemods.topics.boundaries.uses import marks_in, uses_of
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding, Purpose
-from codemods.module import Module
-from codemods.payload import tested
-from codemods.project import Project
-from codemods.syntax.compiled import requests
-from codemods.topics.compile_requests.home import defines, home_of
-from codemods.topics.compile_requests.importing import import_wrapper
-from codemods.topics.compile_requests.requests import Request, requests_of
-from codemods.topics.compile_requests.wrappers import COUNTED, wrapper_of
-from codemods.topics.compile_requests.writing import Wrapper, put_around, quoted
-from codemods.topics.compiled_calls.checks import check
-from codemods.topics.compiled_calls.counter import ENVIRONMENT, FILE, counter_text
-from codemods.topics.compiled_calls.naming import names_of
-from codemods.topics.compiled_calls.regression import count_test
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Edit, Finding, Purpose
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.payload import tested
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.compiled import requests
+from fullgraph.codemods.topics.compile_requests.home import defines, home_of
+from fullgraph.codemods.topics.compile_requests.importing import import_wrapper
+from fullgraph.codemods.topics.compile_requests.requests import Request, requests_of
+from fullgraph.codemods.topics.compile_requests.wrappers import COUNTED, wrapper_of
+from fullgraph.codemods.topics.compile_requests.writing import Wrapper, put_around, quoted
+from fullgraph.codemods.topics.compiled_calls.checks import check
+from fullgraph.codemods.topics.compiled_calls.counter import ENVIRONMENT, FILE, counter_text
+from fullgraph.codemods.topics.compiled_calls.naming import names_of
+from fullgraph.codemods.topics.compiled_calls.regression import count_test
 
 
 @dataclass(frozen=True)

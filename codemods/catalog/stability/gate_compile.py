@@ -7,24 +7,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Edit, Finding, Purpose
-from codemods.module import Module
-from codemods.payload import tested
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS, argument_names
-from codemods.syntax.compiled import requests as may_ask
-from codemods.syntax.places import where
-from codemods.topics.compile_requests.home import defines, home_of
-from codemods.topics.compile_requests.importing import import_wrapper
-from codemods.topics.compile_requests.requests import Form, Request, requests_of
-from codemods.topics.compile_requests.wrappers import GATED, outermost, wrapper_of
-from codemods.topics.compile_requests.writing import Wrapper, put_around, quoted
-from codemods.topics.gates.flags_by_hand import flag_by_hand, flag_of_inference
-from codemods.topics.gates.gate_text import FILE, gate_text
-from codemods.topics.gates.naming import flags_of
-from codemods.topics.gates.regression import gate_tests
-from codemods.topics.gates.switches import switches
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Edit, Finding, Purpose
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.payload import tested
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, argument_names
+from fullgraph.codemods.syntax.compiled import requests as may_ask
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.compile_requests.home import defines, home_of
+from fullgraph.codemods.topics.compile_requests.importing import import_wrapper
+from fullgraph.codemods.topics.compile_requests.requests import Form, Request, requests_of
+from fullgraph.codemods.topics.compile_requests.wrappers import GATED, outermost, wrapper_of
+from fullgraph.codemods.topics.compile_requests.writing import Wrapper, put_around, quoted
+from fullgraph.codemods.topics.gates.flags_by_hand import flag_by_hand, flag_of_inference
+from fullgraph.codemods.topics.gates.gate_text import FILE, gate_text
+from fullgraph.codemods.topics.gates.naming import flags_of
+from fullgraph.codemods.topics.gates.regression import gate_tests
+from fullgraph.codemods.topics.gates.switches import switches
 
 NO_GRAD = ("torch.no_grad", "torch.inference_mode")
 

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from codemods.codemod import Codemod, Options, option
-from codemods.model import Finding
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.places import is_in_constructor
-from codemods.topics.host_reads.lists import batch_rows
-from codemods.topics.host_reads.look import Batch, Look
-from codemods.topics.host_reads.reads import Read, reads
-from codemods.topics.host_reads.screen import read_offsets
-from codemods.topics.host_reads.stacks import batch_elements
-from codemods.topics.host_reads.together import batch_together
+from fullgraph.codemods.codemod import Codemod, Options, option
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.places import is_in_constructor
+from fullgraph.codemods.topics.host_reads.lists import batch_rows
+from fullgraph.codemods.topics.host_reads.look import Batch, Look
+from fullgraph.codemods.topics.host_reads.reads import Read, reads
+from fullgraph.codemods.topics.host_reads.screen import read_offsets
+from fullgraph.codemods.topics.host_reads.stacks import batch_elements
+from fullgraph.codemods.topics.host_reads.together import batch_together
 
 ON_CPU = ("device=", "device='cpu'", "device=torch.device('cpu')")
 """Where a new tensor is, as its call says; without a word it is on the CPU."""

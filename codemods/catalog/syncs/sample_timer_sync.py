@@ -7,22 +7,22 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Unsure
-from codemods.model import Edit, Finding, Span
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import names_within
-from codemods.syntax.assignments import attribute_settings
-from codemods.syntax.gating import gate
-from codemods.syntax.placing import insert_before
-from codemods.syntax.signatures.constructor import Setting, is_dataclass, require_settings
-from codemods.syntax.signatures.docstrings import add_paragraph, docstring_of
-from codemods.syntax.signatures.new_init import make_init
-from codemods.topics.timers.callers import callers
-from codemods.topics.timers.classes import Timer, timers, timing_functions
-from codemods.topics.timers.measuring import Measuring
-from codemods.topics.timers.premises import check_premises
-from codemods.topics.timers.skipping import check_skippable, given_back, region
+from fullgraph.codemods.codemod import Codemod, Unsure
+from fullgraph.codemods.model import Edit, Finding, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import names_within
+from fullgraph.codemods.syntax.assignments import attribute_settings
+from fullgraph.codemods.syntax.gating import gate
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.syntax.signatures.constructor import Setting, is_dataclass, require_settings
+from fullgraph.codemods.syntax.signatures.docstrings import add_paragraph, docstring_of
+from fullgraph.codemods.syntax.signatures.new_init import make_init
+from fullgraph.codemods.topics.timers.callers import callers
+from fullgraph.codemods.topics.timers.classes import Timer, timers, timing_functions
+from fullgraph.codemods.topics.timers.measuring import Measuring
+from fullgraph.codemods.topics.timers.premises import check_premises
+from fullgraph.codemods.topics.timers.skipping import check_skippable, given_back, region
 
 COUNT, LAST, ANSWER = ("_intervals", "_n_intervals"), ("_measured", "_last_measured"), ("is_sampled", "measures")
 TITLE = "With ``every=n`` one interval in n is measured, with ``enabled=False`` none:"

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from codemods.codemod import Codemod, Options, Unsure, option
-from codemods.model import Finding, FullgraphError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.gating import gate
-from codemods.syntax.places import where
-from codemods.topics.streams.flags import only_value
-from codemods.topics.streams.frames import Frame
-from codemods.topics.streams.issued import Between
-from codemods.topics.streams.issues import Condition, Issue
-from codemods.topics.streams.waits import Repeated, Wait, parts_of, repeated_waits
+from fullgraph.codemods.codemod import Codemod, Options, Unsure, option
+from fullgraph.codemods.model import Finding, FullgraphError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.gating import gate
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.streams.flags import only_value
+from fullgraph.codemods.topics.streams.frames import Frame
+from fullgraph.codemods.topics.streams.issued import Between
+from fullgraph.codemods.topics.streams.issues import Condition, Issue
+from fullgraph.codemods.topics.streams.waits import Repeated, Wait, parts_of, repeated_waits
 
 NO_FLAG = "name the condition under which the wait is still needed with the option flag, such as flag='not gpu_preload'"
 

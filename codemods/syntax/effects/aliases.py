@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from codemods.module import Module
-from codemods.scopes import Binding
-from codemods.syntax.effects.harmless import (
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import Binding
+from fullgraph.codemods.syntax.effects.harmless import (
     ATOMIC,
     MAKES_NEW,
     PLAIN_TORCH,
@@ -16,9 +16,9 @@ from codemods.syntax.effects.harmless import (
     VIEW_ATTRIBUTES,
     VIEWS,
 )
-from codemods.syntax.effects.stored import filled_with, stored_as
-from codemods.syntax.effects.tokens import ANYTHING, PARTS, Token, variable
-from codemods.syntax.flow import is_in_place, last_name
+from fullgraph.codemods.syntax.effects.stored import filled_with, stored_as
+from fullgraph.codemods.syntax.effects.tokens import ANYTHING, PARTS, Token, variable
+from fullgraph.codemods.syntax.flow import is_in_place, last_name
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 FRESH = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.Lambda, ast.Slice)

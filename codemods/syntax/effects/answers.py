@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from codemods.codemod import Unsure
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.effects.aliases import is_atomic, is_private
-from codemods.syntax.effects.doubts import Doubt, Effect
-from codemods.syntax.effects.following import Effects
-from codemods.syntax.effects.reads import Reads
-from codemods.syntax.effects.tokens import ANYTHING, PARTS, Token, variable
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.effects.aliases import is_atomic, is_private
+from fullgraph.codemods.syntax.effects.doubts import Doubt, Effect
+from fullgraph.codemods.syntax.effects.following import Effects
+from fullgraph.codemods.syntax.effects.reads import Reads
+from fullgraph.codemods.syntax.effects.tokens import ANYTHING, PARTS, Token, variable
 
 
 def what_changes(

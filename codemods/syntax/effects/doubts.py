@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codemods.module import Module
-from codemods.syntax.effects.tokens import Token
-from codemods.syntax.places import where
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.effects.tokens import Token
+from fullgraph.codemods.syntax.places import where
 
 
 @dataclass(frozen=True)

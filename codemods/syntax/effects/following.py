@@ -10,17 +10,24 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.scopes import DEFINITIONS
-from codemods.syntax.effects.aliases import running_scope, tokens_of
-from codemods.syntax.effects.doubts import Effect, binding, change, distinct
-from codemods.syntax.effects.known_calls import known_effects
-from codemods.syntax.effects.reads import Reads, beyond, read_by_name, read_variable
-from codemods.syntax.effects.running import DEEP, Running, arguments_of, calls_made_by, running_nodes, wrapper_of
-from codemods.syntax.effects.tokens import ANYTHING, Token, variable
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import Place, where
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import DEFINITIONS
+from fullgraph.codemods.syntax.effects.aliases import running_scope, tokens_of
+from fullgraph.codemods.syntax.effects.doubts import Effect, binding, change, distinct
+from fullgraph.codemods.syntax.effects.known_calls import known_effects
+from fullgraph.codemods.syntax.effects.reads import Reads, beyond, read_by_name, read_variable
+from fullgraph.codemods.syntax.effects.running import (
+    DEEP,
+    Running,
+    arguments_of,
+    calls_made_by,
+    running_nodes,
+    wrapper_of,
+)
+from fullgraph.codemods.syntax.effects.tokens import ANYTHING, Token, variable
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import Place, where
 
 PATIENCE = 40
 """How many functions are looked into to answer one question; what calls more is seldom a pure read."""

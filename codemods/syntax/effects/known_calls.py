@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.syntax.assignments import attribute_settings
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.aliases import tokens_of
-from codemods.syntax.effects.doubts import Effect, change
-from codemods.syntax.effects.harmless import (
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.assignments import attribute_settings
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.effects.aliases import tokens_of
+from fullgraph.codemods.syntax.effects.doubts import Effect, change
+from fullgraph.codemods.syntax.effects.harmless import (
     ALSO_TENSOR,
     CHANGES_ARGUMENT,
     LOG_METHODS,
@@ -25,8 +25,8 @@ from codemods.syntax.effects.harmless import (
     UNSETTLED,
     WRITES_GIVEN,
 )
-from codemods.syntax.flow import is_in_place, last_name
-from codemods.syntax.places import Place, only_class, where
+from fullgraph.codemods.syntax.flow import is_in_place, last_name
+from fullgraph.codemods.syntax.places import Place, only_class, where
 
 NEW_ITERATORS = {"parameters", "buffers", "modules", "children"}
 

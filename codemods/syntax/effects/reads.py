@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codemods.module import Module
-from codemods.scopes import DEFINITIONS
-from codemods.syntax.effects.aliases import is_atomic, put_into, tokens_of
-from codemods.syntax.effects.harmless import OUTPUT_MODULES, PURE_MODULES
-from codemods.syntax.effects.tokens import ANYTHING, Token, variable
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import DEFINITIONS
+from fullgraph.codemods.syntax.effects.aliases import is_atomic, put_into, tokens_of
+from fullgraph.codemods.syntax.effects.harmless import OUTPUT_MODULES, PURE_MODULES
+from fullgraph.codemods.syntax.effects.tokens import ANYTHING, Token, variable
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.aliases import parts_given, tokens_of
-from codemods.syntax.effects.harmless import PURE_BUILTINS
-from codemods.syntax.effects.tokens import PARTS, Token
-from codemods.syntax.flow import last_name
-from codemods.syntax.heirs import Heir, heirs
-from codemods.syntax.places import Place, only_function
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.effects.aliases import parts_given, tokens_of
+from fullgraph.codemods.syntax.effects.harmless import PURE_BUILTINS
+from fullgraph.codemods.syntax.effects.tokens import PARTS, Token
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.heirs import Heir, heirs
+from fullgraph.codemods.syntax.places import Place, only_function
 
 DEEP = 8
 SETTER = re.compile(rb"@(\w+)\.(?:setter|deleter)\b")

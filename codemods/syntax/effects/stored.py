@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
-from codemods.module import Module
-from codemods.syntax.effects.harmless import COLLECTS
-from codemods.syntax.effects.tokens import Token, variable
-from codemods.syntax.flow import last_name
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.effects.harmless import COLLECTS
+from fullgraph.codemods.syntax.effects.tokens import Token, variable
+from fullgraph.codemods.syntax.flow import last_name
 
 _STORED: WeakKeyDictionary[Module, dict[str, list[ast.expr]]] = WeakKeyDictionary()
 _FILLED: WeakKeyDictionary[Module, dict[Token, list[ast.expr]]] = WeakKeyDictionary()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.codemod import Unsure
-from codemods.model import FullgraphError
-from codemods.module import Function, Module
-from codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import own_nodes
 
 LINES = re.compile(r"(?:(?P<path>.+):)?(?P<first>\d+)(?:-(?P<last>\d+))?")
 Lines = tuple[int, int]

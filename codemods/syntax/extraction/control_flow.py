@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from codemods.module import Function, Module
-from codemods.syntax.extraction.evaluation import Happening, happenings
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.extraction.evaluation import Happening, happenings
 
 
 @dataclass(eq=False)

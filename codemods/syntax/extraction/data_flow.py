@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from codemods.codemod import Unsure
-from codemods.module import Function, Module
-from codemods.scopes import position
-from codemods.syntax.extraction.control_flow import ControlFlow, Step, bound_before
-from codemods.syntax.extraction.evaluation import ordered
-from codemods.syntax.extraction.extractable import LOOPS, deferred
-from codemods.syntax.places import where
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.scopes import position
+from fullgraph.codemods.syntax.extraction.control_flow import ControlFlow, Step, bound_before
+from fullgraph.codemods.syntax.extraction.evaluation import ordered
+from fullgraph.codemods.syntax.extraction.extractable import LOOPS, deferred
+from fullgraph.codemods.syntax.places import where
 
 
 class DataFlow:

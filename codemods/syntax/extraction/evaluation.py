@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from codemods.module import Function, Module
-from codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.scopes import COMPREHENSIONS
 
 What = Literal["read", "bind", "unbind"]
 Chain = tuple[ast.AST, ...]

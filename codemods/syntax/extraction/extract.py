@@ -6,18 +6,24 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from codemods.codemod import Unsure
-from codemods.imports import statement_start
-from codemods.model import Edit, Span
-from codemods.module import Function, Module
-from codemods.scopes import DEFINITIONS, names_within
-from codemods.syntax.extraction.data_flow import DataFlow
-from codemods.syntax.extraction.extractable import Exit, check_exits, check_extractable, nodes_of
-from codemods.syntax.extraction.moved_text import Layout, moved, whole_lines
-from codemods.syntax.extraction.owner import Parameter, attribute_parameters, is_private, known_annotation, owner_of
-from codemods.syntax.places import where
-from codemods.syntax.placing import insert_at
-from codemods.syntax.signatures.docstrings import docstring_of
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import statement_start
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.scopes import DEFINITIONS, names_within
+from fullgraph.codemods.syntax.extraction.data_flow import DataFlow
+from fullgraph.codemods.syntax.extraction.extractable import Exit, check_exits, check_extractable, nodes_of
+from fullgraph.codemods.syntax.extraction.moved_text import Layout, moved, whole_lines
+from fullgraph.codemods.syntax.extraction.owner import (
+    Parameter,
+    attribute_parameters,
+    is_private,
+    known_annotation,
+    owner_of,
+)
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.placing import insert_at
+from fullgraph.codemods.syntax.signatures.docstrings import docstring_of
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

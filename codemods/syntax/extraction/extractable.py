@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from codemods.codemod import Unsure
-from codemods.module import Function, Module
-from codemods.scopes import COMPREHENSIONS, DEFINITIONS
-from codemods.syntax.places import where
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.scopes import COMPREHENSIONS, DEFINITIONS
+from fullgraph.codemods.syntax.places import where
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 WAITS = (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Function, Module
+from fullgraph.codemods.module import Function, Module
 
 TENSOR = "torch.Tensor"
 PLAIN = (bool, int, float, str)

@@ -8,10 +8,10 @@ import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.model import Span
-from codemods.module import Module
-from codemods.syntax.places import where
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.places import where
 
 WIDTHS = (88, 100, 120)
 STARTS = {getattr(tokenize, name, None) for name in ("FSTRING_START", "TSTRING_START")} - {None}

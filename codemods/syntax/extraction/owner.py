@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from typing import NamedTuple
 
-from codemods.model import Span
-from codemods.module import Function, Module
-from codemods.syntax.assignments import FUNCTIONS, attribute_settings
-from codemods.syntax.extraction.extractable import nodes_of
-from codemods.syntax.extraction.guessed_types import guess
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, attribute_settings
+from fullgraph.codemods.syntax.extraction.extractable import nodes_of
+from fullgraph.codemods.syntax.extraction.guessed_types import guess
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.model import Edit
-from codemods.module import Module, Scope
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module, Scope
 
 SECTION = re.compile(r"(?:Args|Arguments|Parameters|Params):")
 ENTRY = re.compile(r"(?P<name>\w+)(?P<kind> ?\([^)]*\))?: +(?P<text>\S.*)")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.syntax.signatures.width import is_too_long, shown_width
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.signatures.width import is_too_long, shown_width
 
 MARK = re.compile(r"#[^\r\n]*|[^\s\\#]")
 

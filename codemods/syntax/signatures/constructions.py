@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Place
-from codemods.syntax.signatures.constructor import is_dataclass
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Place
+from fullgraph.codemods.syntax.signatures.constructor import is_dataclass
 
 NOT_FIELDS = ("ClassVar", "KW_ONLY")
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import argument_names
-from codemods.syntax.heirs import heirs
-from codemods.syntax.placing import insert_before
-from codemods.syntax.signatures.listed import add_parameter, break_parameters
-from codemods.syntax.signatures.statement import rewrite_signature
-from codemods.syntax.signatures.width import is_too_long, shown_width
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import argument_names
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.syntax.signatures.listed import add_parameter, break_parameters
+from fullgraph.codemods.syntax.signatures.statement import rewrite_signature
+from fullgraph.codemods.syntax.signatures.width import is_too_long, shown_width
 
 
 @dataclass(frozen=True)

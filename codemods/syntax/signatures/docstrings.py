@@ -6,9 +6,9 @@ import ast
 import re
 import textwrap
 
-from codemods.imports import statement_start
-from codemods.model import Edit, Span
-from codemods.module import Module, Scope
+from fullgraph.codemods.imports import statement_start
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module, Scope
 
 LITERAL = re.compile(
     r"""(?P<prefix>[rRuU]?)(?P<quotes>\"""|'''|"|')(?P<text>(?:\\.|(?!(?P=quotes)).)*)(?P=quotes)""", re.S

@@ -8,7 +8,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from codemods.module import NEWLINE
+from fullgraph.codemods.module import NEWLINE
 
 BREAK = r"(?:\r\n|\r(?!\n)|\n)"
 LINE_END = re.compile(rf"(?:[ \t\f]|\\{BREAK})*(?:#[^\r\n]*)?({BREAK})")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from codemods.codemod import Unsure
-from codemods.imports import statement_start
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.signatures.constructor import Setting, bound_by, check_heirs, check_slots
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import statement_start
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.signatures.constructor import Setting, bound_by, check_heirs, check_slots
 
 WITHOUT_INIT = {"contextlib.ContextDecorator", "contextlib.AbstractContextManager", "abc.ABC"}
 

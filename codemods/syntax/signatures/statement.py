@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from codemods.difference import replacements
-from codemods.model import Edit, Span
-from codemods.module import NEWLINE, Module
-from codemods.syntax.signatures.listed import Signature, read_signature
+from fullgraph.codemods.difference import replacements
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import NEWLINE, Module
+from fullgraph.codemods.syntax.signatures.listed import Signature, read_signature
 
 
 def rewrite_signature(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from weakref import WeakKeyDictionary
 
-from codemods.module import NEWLINE, Module
+from fullgraph.codemods.module import NEWLINE, Module
 
 WIDTHS = (88, 100, 120)
 _WIDTHS: WeakKeyDictionary[Module, int] = WeakKeyDictionary()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Definition, Place
-from codemods.syntax.tensors.known import NUMBER, OTHER, UNKNOWN, Known, agreed, is_foreign
-from codemods.syntax.tensors.tables import TENSOR_NAMES
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Definition, Place
+from fullgraph.codemods.syntax.tensors.known import NUMBER, OTHER, UNKNOWN, Known, agreed, is_foreign
+from fullgraph.codemods.syntax.tensors.tables import TENSOR_NAMES
 
 LISTS = {"list", "List", "Sequence", "tuple", "Tuple", "MutableSequence"}
 DICTS = {"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"}

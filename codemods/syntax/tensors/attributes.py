@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import Definition, Place
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import Definition, Place
 
 MANY = 12
 

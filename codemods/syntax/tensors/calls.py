@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from codemods.module import Module
-from codemods.syntax.tensors.known import NUMBER, UNKNOWN, Device, Kind, Known, tensor
-from codemods.syntax.tensors.tables import (
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.tensors.known import NUMBER, UNKNOWN, Device, Kind, Known, tensor
+from fullgraph.codemods.syntax.tensors.tables import (
     BOOL_ELEMENTWISE,
     BOOL_REDUCTIONS,
     BROADCASTS,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.scopes import Binding
-from codemods.syntax.definitions import Definitions
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import Binding
+from fullgraph.codemods.syntax.definitions import Definitions
 
 DEEP = 4
 

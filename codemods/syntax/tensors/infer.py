@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import ast
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import Binding
-from codemods.syntax.assignments import own_nodes
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Definition, Place
-from codemods.syntax.tensors.annotated import said_by
-from codemods.syntax.tensors.attributes import given_values, stores
-from codemods.syntax.tensors.calls import made_by, method_of, torch_call
-from codemods.syntax.tensors.counters import is_whole, unpacked_rank
-from codemods.syntax.tensors.known import NUMBER, OTHER, UNKNOWN, Known, agreed, believed, is_foreign, refined, tensor
-from codemods.syntax.tensors.pieces import Ask, element, one_of_several, operated, part, unpacked
-from codemods.syntax.tensors.usage import is_in_sight, is_used_as_float, is_used_as_tensor, keeps, put_into
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import Binding
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Definition, Place
+from fullgraph.codemods.syntax.tensors.annotated import said_by
+from fullgraph.codemods.syntax.tensors.attributes import given_values, stores
+from fullgraph.codemods.syntax.tensors.calls import made_by, method_of, torch_call
+from fullgraph.codemods.syntax.tensors.counters import is_whole, unpacked_rank
+from fullgraph.codemods.syntax.tensors.known import (
+    NUMBER,
+    OTHER,
+    UNKNOWN,
+    Known,
+    agreed,
+    believed,
+    is_foreign,
+    refined,
+    tensor,
+)
+from fullgraph.codemods.syntax.tensors.pieces import Ask, element, one_of_several, operated, part, unpacked
+from fullgraph.codemods.syntax.tensors.usage import is_in_sight, is_used_as_float, is_used_as_tensor, keeps, put_into
 
 DEEP = 5
 LONG = 400

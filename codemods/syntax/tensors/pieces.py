@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 from functools import reduce
 
-from codemods.module import Module
-from codemods.syntax.flow import last_name
-from codemods.syntax.tensors.calls import PAIRS
-from codemods.syntax.tensors.known import OTHER, UNKNOWN, Known, combined
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.tensors.calls import PAIRS
+from fullgraph.codemods.syntax.tensors.known import OTHER, UNKNOWN, Known, combined
 
 Ask = Callable[[ast.AST], Known]
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow)

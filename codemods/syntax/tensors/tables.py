@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codemods.syntax.tensors.known import Kind
+from fullgraph.codemods.syntax.tensors.known import Kind
 
 FACTORIES = {"zeros", "ones", "full", "rand", "randn", "empty", "eye", "linspace", "logspace"}
 """They make floats if no `dtype` is given; `full` and `empty` may be given another fill."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.syntax.flow import last_name
-from codemods.syntax.tensors.tables import LOSSES, REDUCTIONS
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.tensors.tables import LOSSES, REDUCTIONS
 
 FLOAT_ONLY = {"mean", "std", "var", "backward", "softmax", "log_softmax"}
 TENSOR_ONLY = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from codemods.tickets.closing.model import Measured
-from codemods.tickets.model import CheckItem
+from fullgraph.codemods.tickets.closing.model import Measured
+from fullgraph.codemods.tickets.model import CheckItem
 
 NONE = r"\b(?:no|zero|0|without(?: an?| any)?) (?:more |new |extra |unexpected )?"
 VALUES = r"(?:outputs?|results?|numbers|values|behaviou?r)"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codemods.tickets.closing.model import Closing
-from validate.model import Verdict
+from fullgraph.codemods.tickets.closing.model import Closing
+from fullgraph.validate.model import Verdict
 
 TITLE, SECOND_TITLE = "Evidence", "Evidence of the fix"
 """The heading, and what it is where the ticket has a section with evidence of the problem."""

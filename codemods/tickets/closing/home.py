@@ -6,15 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codemods.model import Edit, Span
-from codemods.tickets.closing.evidence import SECOND_TITLE, TITLE
-from codemods.tickets.markdown.blocks import Block, read_blocks
-from codemods.tickets.markdown.front_matter import read_front_matter
-from codemods.tickets.markdown.plan import issues_in
-from codemods.tickets.markdown.sections import Section, build_sections
-from codemods.tickets.model import Ticket
-from codemods.tickets.text import BREAK, Lined
-from codemods.tickets.words import plain_label
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.tickets.closing.evidence import SECOND_TITLE, TITLE
+from fullgraph.codemods.tickets.markdown.blocks import Block, read_blocks
+from fullgraph.codemods.tickets.markdown.front_matter import read_front_matter
+from fullgraph.codemods.tickets.markdown.plan import issues_in
+from fullgraph.codemods.tickets.markdown.sections import Section, build_sections
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.text import BREAK, Lined
+from fullgraph.codemods.tickets.words import plain_label
 
 RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
 DEEPEST = 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from validate.model import Measurement, Verdict
+from fullgraph.validate.model import Measurement, Verdict
 
 RESOLVED, PARTLY, UNVERIFIED = "resolved", "partially fixed", "fix written, not verified"
 """What the status becomes: only the first of these settles a ticket."""

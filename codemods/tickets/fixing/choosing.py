@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from codemods.codemod import Codemod
-from codemods.model import Finding, Safety
-from codemods.rewrite.find import FileResult, find
-from codemods.run import leave_unwritable, respecting
-from codemods.tickets.fixing.model import Wish
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.understanding import Understood
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding, Safety
+from fullgraph.codemods.rewrite.find import FileResult, find
+from fullgraph.codemods.run import leave_unwritable, respecting
+from fullgraph.codemods.tickets.fixing.model import Wish
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.understanding import Understood
 
 LITERAL = "literal"
 """What stands in the journal for a codemod when the ticket's own fix was written."""

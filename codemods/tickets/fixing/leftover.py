@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from codemods.model import Finding
-from codemods.project import Project
-from codemods.tickets.places.model import Spot
-from codemods.tickets.places.symbols import scopes_in
-from codemods.tickets.route import ALSO
-from codemods.tickets.routes.topics import TOPICS
-from codemods.tickets.routes.wording import words_in
-from codemods.tickets.understanding import Understood
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.tickets.places.model import Spot
+from fullgraph.codemods.tickets.places.symbols import scopes_in
+from fullgraph.codemods.tickets.route import ALSO
+from fullgraph.codemods.tickets.routes.topics import TOPICS
+from fullgraph.codemods.tickets.routes.wording import words_in
+from fullgraph.codemods.tickets.understanding import Understood
 
 Touched = tuple[str, int, int]
 """A file, and the first and the last line of what is changed in it."""

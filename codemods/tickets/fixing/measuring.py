@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Finding
-from codemods.proving import is_exercised
-from codemods.tickets.closing.model import PARTLY, RESOLVED, UNVERIFIED, Measured
-from validate.judge import is_idle
-from validate.model import Ruling, Verdict
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Finding
+from fullgraph.codemods.proving import is_exercised
+from fullgraph.codemods.tickets.closing.model import PARTLY, RESOLVED, UNVERIFIED, Measured
+from fullgraph.validate.judge import is_idle
+from fullgraph.validate.model import Ruling, Verdict
 
 SEEN = "allowed to change: "
 

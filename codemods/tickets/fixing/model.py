@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from codemods.model import Finding
-from codemods.rewrite.entry import Run
-from codemods.tickets.model import Ticket
-from codemods.tickets.understanding import Understood
-from validate.model import Verdict
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.rewrite.entry import Run
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.understanding import Understood
+from fullgraph.validate.model import Verdict
 
 Outcome = Literal["fixed", "partly", "closed", "answered", "left", "skipped"]
 """`fixed`: all its findings were applied. `closed`: nothing had to be. `skipped`: it was settled before.

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from codemods.project import Project
-from codemods.tickets.model import Lines, Place, Ticket
-from codemods.tickets.places.paths import find_files
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.tickets.model import Lines, Place, Ticket
+from fullgraph.codemods.tickets.places.paths import find_files
 
 
 def with_lines_moved(ticket: Ticket, before: Project, now: Project) -> Ticket:

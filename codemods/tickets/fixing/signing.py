@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from codemods.model import Change, Finding, Span
-from codemods.rewrite.inside import why_not_writable
-from codemods.tickets.close import NotClosed, close_ticket, state_in
-from codemods.tickets.closing.model import Closing
-from codemods.tickets.fixing.model import Filed
+from fullgraph.codemods.model import Change, Finding, Span
+from fullgraph.codemods.rewrite.inside import why_not_writable
+from fullgraph.codemods.tickets.close import NotClosed, close_ticket, state_in
+from fullgraph.codemods.tickets.closing.model import Closing
+from fullgraph.codemods.tickets.fixing.model import Filed
 
 CLOSE = "close_ticket"
 """What stands in the journal for a codemod where a ticket's file is changed."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codemods.model import Change, Finding
-from codemods.tickets.fixing.choosing import LITERAL, Task, why_no_codemod
-from codemods.tickets.fixing.model import Filed
-from codemods.tickets.model import Ticket
-from codemods.tickets.understanding import Understood
-from validate.model import Verdict
+from fullgraph.codemods.model import Change, Finding
+from fullgraph.codemods.tickets.fixing.choosing import LITERAL, Task, why_no_codemod
+from fullgraph.codemods.tickets.fixing.model import Filed
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.understanding import Understood
+from fullgraph.validate.model import Verdict
 
 Left = list[tuple[Finding, str]]
 """Findings that are not applied, each with the reason."""

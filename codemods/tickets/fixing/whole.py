@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from codemods.model import Finding, SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.tickets.model import Place
-from codemods.tickets.places.model import Spot
-from codemods.tickets.places.symbols import find_names
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.understanding import Understood
+from fullgraph.codemods.model import Finding, SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.tickets.model import Place
+from fullgraph.codemods.tickets.places.model import Spot
+from fullgraph.codemods.tickets.places.symbols import find_names
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.understanding import Understood
 
 
 def whole(understood: Understood, catalogue: Catalogue) -> Understood:

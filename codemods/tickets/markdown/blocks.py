@@ -9,12 +9,12 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from codemods.model import Span
-from codemods.tickets.limits import MARKDOWN_LINES
-from codemods.tickets.markdown.inline import label_of, label_starts
-from codemods.tickets.model import TicketError, Where
-from codemods.tickets.text import Lined
-from codemods.tickets.words import name_of
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.tickets.limits import MARKDOWN_LINES
+from fullgraph.codemods.tickets.markdown.inline import label_of, label_starts
+from fullgraph.codemods.tickets.model import TicketError, Where
+from fullgraph.codemods.tickets.text import Lined
+from fullgraph.codemods.tickets.words import name_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codemods.model import Span
-from codemods.tickets.markdown.blocks import Block
-from codemods.tickets.markdown.inline import box_of, plain
-from codemods.tickets.markdown.sections import Section
-from codemods.tickets.model import CheckItem
-from codemods.tickets.text import Lined
-from codemods.tickets.words import name_of
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.tickets.markdown.blocks import Block
+from fullgraph.codemods.tickets.markdown.inline import box_of, plain
+from fullgraph.codemods.tickets.markdown.sections import Section
+from fullgraph.codemods.tickets.model import CheckItem
+from fullgraph.codemods.tickets.text import Lined
+from fullgraph.codemods.tickets.words import name_of
 
 OATH = re.compile(r"I(?:'ve| have| am| can| agree| searched| confirm)\b")
 """What forms make a reporter promise."""

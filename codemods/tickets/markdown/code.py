@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from codemods.tickets.limits import INLINE
-from codemods.tickets.markdown.blocks import Block
-from codemods.tickets.markdown.inline import plain
-from codemods.tickets.markdown.sections import Section
-from codemods.tickets.model import CodeBlock, CodeKind, Lines
-from codemods.tickets.parts.references import lines_in, places_in
-from codemods.tickets.parts.snippet import parse_snippet
-from codemods.tickets.text import Lined, repair
+from fullgraph.codemods.tickets.limits import INLINE
+from fullgraph.codemods.tickets.markdown.blocks import Block
+from fullgraph.codemods.tickets.markdown.inline import plain
+from fullgraph.codemods.tickets.markdown.sections import Section
+from fullgraph.codemods.tickets.model import CodeBlock, CodeKind, Lines
+from fullgraph.codemods.tickets.parts.references import lines_in, places_in
+from fullgraph.codemods.tickets.parts.snippet import parse_snippet
+from fullgraph.codemods.tickets.text import Lined, repair
 
 KINDS: dict[str, CodeKind] = {"fix": "fix", "verification": "test", "review": "other", "related": "other"}
 PYTHON = {"", "python", "py", "python3", "pycon", "py3", "ipython", "diff", "patch", "suggestion"}

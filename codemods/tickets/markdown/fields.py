@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby, pairwise
 
-from codemods.model import Span
-from codemods.tickets.markdown.blocks import Block
-from codemods.tickets.markdown.inline import box_of, label_of, plain
-from codemods.tickets.markdown.sections import LABELLED, Section
-from codemods.tickets.model import Field
-from codemods.tickets.text import Lined
-from codemods.tickets.words import name_of
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.tickets.markdown.blocks import Block
+from fullgraph.codemods.tickets.markdown.inline import box_of, label_of, plain
+from fullgraph.codemods.tickets.markdown.sections import LABELLED, Section
+from fullgraph.codemods.tickets.model import Field
+from fullgraph.codemods.tickets.text import Lined
+from fullgraph.codemods.tickets.words import name_of
 
 EMPTY = {"_no response_", "no response", "n/a", "na", "none", "-", "\u2014", "tbd", "?", "unknown"}
 CAPTIONS = {"value", "values", "content", "contents", "detail", "details", "data", "entry", "setting"}

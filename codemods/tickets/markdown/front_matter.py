@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from codemods.model import Span
-from codemods.tickets.model import Field
-from codemods.tickets.text import Lined, repair
-from codemods.tickets.words import name_of
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.tickets.model import Field
+from fullgraph.codemods.tickets.text import Lined, repair
+from fullgraph.codemods.tickets.words import name_of
 
 KEY = re.compile(r"(?P<key>[A-Za-z][\w .-]{0,60}?)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*$")
 INNER = re.compile(r"[ \t]+(?:-[ \t]+)?(?P<key>[A-Za-z][\w .-]{0,60}?)[ \t]*:[ \t]+(?P<value>[^ \t].*?)[ \t]*$")

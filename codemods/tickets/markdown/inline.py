@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from codemods.tickets.limits import INLINE
-from codemods.tickets.text import repair
-from codemods.tickets.words import name_of, part_of
+from fullgraph.codemods.tickets.limits import INLINE
+from fullgraph.codemods.tickets.text import repair
+from fullgraph.codemods.tickets.words import name_of, part_of
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -51,7 +51,7 @@ class Label:
 @lru_cache(20_000)
 def read_inline(content: str) -> Inline:
     """The content of one block, repaired. Beyond the limit only the beginning is looked at."""
-    from codemods.tickets.markdown.blocks import parser
+    from fullgraph.codemods.tickets.markdown.blocks import parser
 
     content = repair(content[:INLINE])
     tokens: list[Token] = []

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codemods.tickets.markdown.blocks import Block
-from codemods.tickets.markdown.inline import box_of, plain
-from codemods.tickets.markdown.plan import Issue
-from codemods.tickets.markdown.sections import Section
-from codemods.tickets.words import LEVEL, name_of
+from fullgraph.codemods.tickets.markdown.blocks import Block
+from fullgraph.codemods.tickets.markdown.inline import box_of, plain
+from fullgraph.codemods.tickets.markdown.plan import Issue
+from fullgraph.codemods.tickets.markdown.sections import Section
+from fullgraph.codemods.tickets.words import LEVEL, name_of
 
 CLOSED = {"review", "related", "fix", "verification", "metadata", "category", "evidence"}
 CLAUSE = re.compile(r"(?<=[\w)`])(?:[.:;]\s|\s\(|\n)")

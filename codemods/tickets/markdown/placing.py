@@ -7,13 +7,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from codemods.tickets.limits import RANGES
-from codemods.tickets.markdown.inline import read_inline
-from codemods.tickets.markdown.plan import Issue
-from codemods.tickets.markdown.sections import LABELLED, Section
-from codemods.tickets.model import CodeBlock, Field, Lines, Place
-from codemods.tickets.parts.references import SEVERAL, is_same, lines_in, merge, places_in, symbols_in, without_files
-from codemods.tickets.text import Lined
+from fullgraph.codemods.tickets.limits import RANGES
+from fullgraph.codemods.tickets.markdown.inline import read_inline
+from fullgraph.codemods.tickets.markdown.plan import Issue
+from fullgraph.codemods.tickets.markdown.sections import LABELLED, Section
+from fullgraph.codemods.tickets.model import CodeBlock, Field, Lines, Place
+from fullgraph.codemods.tickets.parts.references import (
+    SEVERAL,
+    is_same,
+    lines_in,
+    merge,
+    places_in,
+    symbols_in,
+    without_files,
+)
+from fullgraph.codemods.tickets.text import Lined
 
 TOLD = {"problem", "summary", ""}
 LINES = re.compile(rf"\blines?(?:\(s\))?:?\s+(?P<lines>{SEVERAL})|\((?P<short>L\d+(?:-L?\d+)?)\)", re.IGNORECASE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from codemods.tickets.markdown.fields import held_by_heading, near_fields
-from codemods.tickets.markdown.sections import LABELLED, Section
-from codemods.tickets.text import Lined
-from codemods.tickets.words import CODED, ISSUE, LEVEL, NUMBERED, name_of, unmarked
+from fullgraph.codemods.tickets.markdown.fields import held_by_heading, near_fields
+from fullgraph.codemods.tickets.markdown.sections import LABELLED, Section
+from fullgraph.codemods.tickets.text import Lined
+from fullgraph.codemods.tickets.words import CODED, ISSUE, LEVEL, NUMBERED, name_of, unmarked
 
 TELLING = {"severity", "lines", "file", "symbol", "id"}
 CLOSED = {"review", "related", "problem", "fix", "verification", "metadata", "location", "category", "evidence"}

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from codemods.tickets.limits import TEXT
-from codemods.tickets.markdown.blocks import Block
-from codemods.tickets.markdown.fields import Record, labelled, own_fields, records
-from codemods.tickets.markdown.inline import box_of, plain
-from codemods.tickets.markdown.sections import Section
-from codemods.tickets.model import Field, Review
-from codemods.tickets.parts.severity import changed_level, level_of
-from codemods.tickets.parts.verdicts import stated_verdict, told_rejection, verdict_in
-from codemods.tickets.text import Lined
-from codemods.tickets.words import name_of, part_of
+from fullgraph.codemods.tickets.limits import TEXT
+from fullgraph.codemods.tickets.markdown.blocks import Block
+from fullgraph.codemods.tickets.markdown.fields import Record, labelled, own_fields, records
+from fullgraph.codemods.tickets.markdown.inline import box_of, plain
+from fullgraph.codemods.tickets.markdown.sections import Section
+from fullgraph.codemods.tickets.model import Field, Review
+from fullgraph.codemods.tickets.parts.severity import changed_level, level_of
+from fullgraph.codemods.tickets.parts.verdicts import stated_verdict, told_rejection, verdict_in
+from fullgraph.codemods.tickets.text import Lined
+from fullgraph.codemods.tickets.words import name_of, part_of
 
 WHO = re.compile(
     r"\((?P<paren>[^()]{2,60})\)|(?:\s-\s|[\u2013\u2014:])\s*(?P<dash>[^()\u2013\u2014:]{2,60})$|\bby\s+(?P<by>.{2,60})$"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from codemods.tickets.markdown.blocks import Block
-from codemods.tickets.markdown.inline import label_of, plain
-from codemods.tickets.model import Field
-from codemods.tickets.words import name_of, part_of
+from fullgraph.codemods.tickets.markdown.blocks import Block
+from fullgraph.codemods.tickets.markdown.inline import label_of, plain
+from fullgraph.codemods.tickets.model import Field
+from fullgraph.codemods.tickets.words import name_of, part_of
 
 LABELLED = 7
 """The level of a section that a bold label opens, below all headings."""

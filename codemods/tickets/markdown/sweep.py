@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import PurePosixPath
 
-from codemods.tickets.markdown.fields import Record, records
-from codemods.tickets.markdown.inline import read_inline
-from codemods.tickets.markdown.placing import attribute, from_fields, loose_lines, symbols_of
-from codemods.tickets.markdown.sections import Section
-from codemods.tickets.model import Place, Review, Severity, Ticket
-from codemods.tickets.parts.references import identifiers, merge
-from codemods.tickets.parts.severity import level_of
-from codemods.tickets.parts.status import is_settled
-from codemods.tickets.parts.verdicts import stated_verdict
-from codemods.tickets.text import Lined
-from codemods.tickets.words import part_of
+from fullgraph.codemods.tickets.markdown.fields import Record, records
+from fullgraph.codemods.tickets.markdown.inline import read_inline
+from fullgraph.codemods.tickets.markdown.placing import attribute, from_fields, loose_lines, symbols_of
+from fullgraph.codemods.tickets.markdown.sections import Section
+from fullgraph.codemods.tickets.model import Place, Review, Severity, Ticket
+from fullgraph.codemods.tickets.parts.references import identifiers, merge
+from fullgraph.codemods.tickets.parts.severity import level_of
+from fullgraph.codemods.tickets.parts.status import is_settled
+from fullgraph.codemods.tickets.parts.verdicts import stated_verdict
+from fullgraph.codemods.tickets.text import Lined
+from fullgraph.codemods.tickets.words import part_of
 
 TELLING = {"file", "symbol", "lines"}
 NAMING = {"id", "severity", "title", "summary"}

@@ -7,23 +7,23 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from codemods.tickets.limits import ISSUES, MENTIONS, TEXT
-from codemods.tickets.markdown.blocks import Block, read_blocks
-from codemods.tickets.markdown.checks import categories_of, checks_of
-from codemods.tickets.markdown.code import code_of
-from codemods.tickets.markdown.fields import fields_of, labelled, near_fields
-from codemods.tickets.markdown.front_matter import read_front_matter
-from codemods.tickets.markdown.inline import box_of, label_of, plain, read_inline
-from codemods.tickets.markdown.listed import listed
-from codemods.tickets.markdown.placing import places_of
-from codemods.tickets.markdown.plan import Issue, issues_in
-from codemods.tickets.markdown.reviews import reviews_of, stated_ahead
-from codemods.tickets.markdown.sections import Section, build_sections
-from codemods.tickets.markdown.sweep import swept
-from codemods.tickets.model import Field, NoTicketError, Review, Severity, Ticket, TicketError
-from codemods.tickets.parts.references import identifiers
-from codemods.tickets.parts.severity import level_of
-from codemods.tickets.parts.status import (
+from fullgraph.codemods.tickets.limits import ISSUES, MENTIONS, TEXT
+from fullgraph.codemods.tickets.markdown.blocks import Block, read_blocks
+from fullgraph.codemods.tickets.markdown.checks import categories_of, checks_of
+from fullgraph.codemods.tickets.markdown.code import code_of
+from fullgraph.codemods.tickets.markdown.fields import fields_of, labelled, near_fields
+from fullgraph.codemods.tickets.markdown.front_matter import read_front_matter
+from fullgraph.codemods.tickets.markdown.inline import box_of, label_of, plain, read_inline
+from fullgraph.codemods.tickets.markdown.listed import listed
+from fullgraph.codemods.tickets.markdown.placing import places_of
+from fullgraph.codemods.tickets.markdown.plan import Issue, issues_in
+from fullgraph.codemods.tickets.markdown.reviews import reviews_of, stated_ahead
+from fullgraph.codemods.tickets.markdown.sections import Section, build_sections
+from fullgraph.codemods.tickets.markdown.sweep import swept
+from fullgraph.codemods.tickets.model import Field, NoTicketError, Review, Severity, Ticket, TicketError
+from fullgraph.codemods.tickets.parts.references import identifiers
+from fullgraph.codemods.tickets.parts.severity import level_of
+from fullgraph.codemods.tickets.parts.status import (
     is_done_on,
     is_marked_done,
     is_settled,
@@ -31,8 +31,8 @@ from codemods.tickets.parts.status import (
     is_told_done,
     settled_by_folder,
 )
-from codemods.tickets.text import Lined
-from codemods.tickets.words import CODED, ISSUE, NUMBERED, bare_title, is_known, name_of, unmarked
+from fullgraph.codemods.tickets.text import Lined
+from fullgraph.codemods.tickets.words import CODED, ISSUE, NUMBERED, bare_title, is_known, name_of, unmarked
 
 RESOLUTION = re.compile(r"\W*(?:resolution|outcome|closure|closing note|update|status update)\b", re.IGNORECASE)
 WORDS = re.compile(r"[A-Za-z][\w.]{3,}")

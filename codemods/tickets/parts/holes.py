@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from codemods.model import Span
-from codemods.tickets.model import Hole, HoleKind
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.tickets.model import Hole, HoleKind
 
 TOKEN = re.compile(
     r"(?P<string>[rbfuRBFU]{0,2}(?:'''(?:\\.|[^\\])*?'''|\"\"\"(?:\\.|[^\\])*?\"\"\"|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"))"

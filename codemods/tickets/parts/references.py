@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
-from codemods.tickets.limits import INLINE, LAST_LINE, RANGES
-from codemods.tickets.model import Lines, Place
+from fullgraph.codemods.tickets.limits import INLINE, LAST_LINE, RANGES
+from fullgraph.codemods.tickets.model import Lines, Place
 
 DASH = r"\s?(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|\.\.\.?|\bto\b|\bthrough\b)\s?"
 RANGE = re.compile(

@@ -8,10 +8,10 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 
-from codemods.model import Span
-from codemods.tickets.limits import SNIPPET, SNIPPET_LINE
-from codemods.tickets.model import Hole, HoleKind, Snippet
-from codemods.tickets.parts.holes import fill_holes
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.tickets.limits import SNIPPET, SNIPPET_LINE
+from fullgraph.codemods.tickets.model import Hole, HoleKind, Snippet
+from fullgraph.codemods.tickets.parts.holes import fill_holes
 
 REST = re.compile(
     r"#+\s*(?:\[?\s*\.\.\.|<?\s*snip|.*\.\.\.\s*\]?$|\(?\s*(?:rest of|existing code|unchanged|omitted|same as)\b)",

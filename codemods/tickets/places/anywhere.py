@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.tickets.model import Place, Ticket
-from codemods.tickets.places.history import History, renamed_to
-from codemods.tickets.places.in_file import blocks_of, by_quote, by_symbol
-from codemods.tickets.places.model import Spot
-from codemods.tickets.places.paths import Candidate, find_files
-from codemods.tickets.places.quotes import SAME, find_quotes
-from codemods.tickets.places.symbols import find_names
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.tickets.model import Place, Ticket
+from fullgraph.codemods.tickets.places.history import History, renamed_to
+from fullgraph.codemods.tickets.places.in_file import blocks_of, by_quote, by_symbol
+from fullgraph.codemods.tickets.places.model import Spot
+from fullgraph.codemods.tickets.places.paths import Candidate, find_files
+from fullgraph.codemods.tickets.places.quotes import SAME, find_quotes
+from fullgraph.codemods.tickets.places.symbols import find_names
 
 FILES = 12
 """Files that are parsed because they have many of a block's names in them."""

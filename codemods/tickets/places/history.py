@@ -12,10 +12,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods.project import Project
-from codemods.tickets.places.likeness import Comparison
-from codemods.tickets.places.paths import common_end, parts_of
-from codemods.tickets.places.symbols import Named, around_node
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.tickets.places.likeness import Comparison
+from fullgraph.codemods.tickets.places.paths import common_end, parts_of
+from fullgraph.codemods.tickets.places.symbols import Named, around_node
 
 SECONDS, EACH = 8.0, 2.0
 """For all questions about one project together, and for each."""

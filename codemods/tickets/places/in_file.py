@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from codemods.module import Module
-from codemods.tickets.model import CodeBlock, Lines, Place, Ticket
-from codemods.tickets.places.model import Spot
-from codemods.tickets.places.paths import Candidate
-from codemods.tickets.places.quotes import Quote, find_quotes, split_quote
-from codemods.tickets.places.symbols import Named, around_lines, find_names
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.tickets.model import CodeBlock, Lines, Place, Ticket
+from fullgraph.codemods.tickets.places.model import Spot
+from fullgraph.codemods.tickets.places.paths import Candidate
+from fullgraph.codemods.tickets.places.quotes import Quote, find_quotes, split_quote
+from fullgraph.codemods.tickets.places.symbols import Named, around_lines, find_names
 
 BLOCKS = 8
 """Code blocks of one ticket that are looked for."""

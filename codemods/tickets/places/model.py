@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codemods.tickets.model import Lines
+from fullgraph.codemods.tickets.model import Lines
 
 SURE = 0.9
 """From this score on a spot is what the ticket means, as far as text can tell."""

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from codemods.model import SourceError
-from codemods.project import Project
-from codemods.tickets.model import Ticket
-from codemods.tickets.places.model import Spot
-from codemods.tickets.places.symbols import find_names, lines_of
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.places.model import Spot
+from fullgraph.codemods.tickets.places.symbols import find_names, lines_of
 
 SCORE = 0.6
 SPOTS = 8

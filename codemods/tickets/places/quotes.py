@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codemods.module import Module
-from codemods.tickets.model import CodeBlock, Lines, Snippet
-from codemods.tickets.places.likeness import Comparison, is_hole
-from codemods.tickets.places.symbols import Named, around_node, lines_of
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.tickets.model import CodeBlock, Lines, Snippet
+from fullgraph.codemods.tickets.places.likeness import Comparison, is_hole
+from fullgraph.codemods.tickets.places.symbols import Named, around_node, lines_of
 
 ALIKE = 0.7
 """Code that is less alike than this is other code."""

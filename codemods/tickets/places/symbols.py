@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codemods.module import Module, Scope
-from codemods.tickets.model import Lines
+from fullgraph.codemods.module import Module, Scope
+from fullgraph.codemods.tickets.model import Lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,21 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from codemods.tickets.model import CheckItem, Place, Review, Severity, Ticket
-from codemods.tickets.parts.references import merge, places_in, symbols_in
-from codemods.tickets.parts.severity import level_of
-from codemods.tickets.parts.status import is_settled
-from codemods.tickets.parts.verdicts import stated_verdict
-from codemods.tickets.records.lookup import Record, code_block, lines_between, lines_from, pick, present, text, words
+from fullgraph.codemods.tickets.model import CheckItem, Place, Review, Severity, Ticket
+from fullgraph.codemods.tickets.parts.references import merge, places_in, symbols_in
+from fullgraph.codemods.tickets.parts.severity import level_of
+from fullgraph.codemods.tickets.parts.status import is_settled
+from fullgraph.codemods.tickets.parts.verdicts import stated_verdict
+from fullgraph.codemods.tickets.records.lookup import (
+    Record,
+    code_block,
+    lines_between,
+    lines_from,
+    pick,
+    present,
+    text,
+    words,
+)
 
 TITLES = (
     "title",

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.tickets.limits import FINDINGS
-from codemods.tickets.model import TicketError
-from codemods.tickets.parts.references import is_path
-from codemods.tickets.records.findings import is_finding
-from codemods.tickets.records.lookup import Record
-from codemods.tickets.records.trackers import as_issue
+from fullgraph.codemods.tickets.limits import FINDINGS
+from fullgraph.codemods.tickets.model import TicketError
+from fullgraph.codemods.tickets.parts.references import is_path
+from fullgraph.codemods.tickets.records.findings import is_finding
+from fullgraph.codemods.tickets.records.lookup import Record
+from fullgraph.codemods.tickets.records.trackers import as_issue
 
 LISTS = (
     *("findings", "issues", "results", "tickets", "items", "violations", "diagnostics", "generalDiagnostics"),

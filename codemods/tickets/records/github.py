@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from codemods.source import Source
-from codemods.tickets.limits import BODIES, MARKDOWN_LINES
-from codemods.tickets.markdown.ticket import read_markdown
-from codemods.tickets.model import NoTicketError, Review, Severity, Ticket, TicketError
-from codemods.tickets.parts.severity import changed_level, level_of
-from codemods.tickets.parts.status import is_settled
-from codemods.tickets.parts.verdicts import verdict_in
-from codemods.tickets.records.lookup import Record, pick, text, words
-from codemods.tickets.text import clean, split_lines
-from codemods.tickets.words import bare_title
+from fullgraph.codemods.source import Source
+from fullgraph.codemods.tickets.limits import BODIES, MARKDOWN_LINES
+from fullgraph.codemods.tickets.markdown.ticket import read_markdown
+from fullgraph.codemods.tickets.model import NoTicketError, Review, Severity, Ticket, TicketError
+from fullgraph.codemods.tickets.parts.severity import changed_level, level_of
+from fullgraph.codemods.tickets.parts.status import is_settled
+from fullgraph.codemods.tickets.parts.verdicts import verdict_in
+from fullgraph.codemods.tickets.records.lookup import Record, pick, text, words
+from fullgraph.codemods.tickets.text import clean, split_lines
+from fullgraph.codemods.tickets.words import bare_title
 
 
 def check_bodies(path: str, issues: list[Record]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from codemods.tickets.limits import LAST_LINE, TEXT
-from codemods.tickets.model import CodeBlock, CodeKind, Lines
-from codemods.tickets.parts.references import lines_in
-from codemods.tickets.parts.snippet import parse_snippet
-from codemods.tickets.text import clean
+from fullgraph.codemods.tickets.limits import LAST_LINE, TEXT
+from fullgraph.codemods.tickets.model import CodeBlock, CodeKind, Lines
+from fullgraph.codemods.tickets.parts.references import lines_in
+from fullgraph.codemods.tickets.parts.snippet import parse_snippet
+from fullgraph.codemods.tickets.text import clean
 
 Record = dict[str, Any]
 

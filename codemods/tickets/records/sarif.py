@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from codemods.tickets.model import CodeBlock, Place, Severity, Ticket
-from codemods.tickets.parts.references import merge, symbols_in
-from codemods.tickets.parts.severity import level_of
-from codemods.tickets.records.lookup import Record, code_block, lines_between, pick, present, text, words
+from fullgraph.codemods.tickets.model import CodeBlock, Place, Severity, Ticket
+from fullgraph.codemods.tickets.parts.references import merge, symbols_in
+from fullgraph.codemods.tickets.parts.severity import level_of
+from fullgraph.codemods.tickets.records.lookup import Record, code_block, lines_between, pick, present, text, words
 
 SCHEME = re.compile(r"file://(?:/(?=[A-Za-z]:))?")
 NUMBER_LINK = re.compile(r"\[([^\[\]]{1,200})\]\(\d{1,3}\)")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from codemods.tickets.parts.status import is_settled
-from codemods.tickets.records.lookup import Record, pick, text
+from fullgraph.codemods.tickets.parts.status import is_settled
+from fullgraph.codemods.tickets.records.lookup import Record, pick, text
 
 PLACED = ("file", "path", "filename", "file_path", "filepath", "filePath", "line")
 LINEAR = {1: "Urgent", 2: "High", 3: "Medium", 4: "Low"}

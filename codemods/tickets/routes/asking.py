@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from codemods.model import Finding, FullgraphError, SourceError
-from codemods.rewrite.find import find
-from codemods.tickets.model import Lines, Ticket
-from codemods.tickets.places.model import Located, Spot
-from codemods.tickets.places.prose import is_test
-from codemods.tickets.routes.firing import Catalogue, near
-from codemods.tickets.routes.model import Fired
-from codemods.tickets.routes.options import NewFunction, new_function, options_for
+from fullgraph.codemods.model import Finding, FullgraphError, SourceError
+from fullgraph.codemods.rewrite.find import find
+from fullgraph.codemods.tickets.model import Lines, Ticket
+from fullgraph.codemods.tickets.places.model import Located, Spot
+from fullgraph.codemods.tickets.places.prose import is_test
+from fullgraph.codemods.tickets.routes.firing import Catalogue, near
+from fullgraph.codemods.tickets.routes.model import Fired
+from fullgraph.codemods.tickets.routes.options import NewFunction, new_function, options_for
 
 EXTRACTS = "isolate_telemetry"
 FILES = 60

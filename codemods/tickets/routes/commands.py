@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from codemods.model import FullgraphError, SourceError
-from codemods.project import Project
-from codemods.rewrite.folder import Folder
-from codemods.tickets.limits import TEXT
-from codemods.tickets.model import Ticket
-from codemods.tickets.places.model import Located
-from codemods.tickets.places.prose import is_test
-from codemods.tickets.routes.model import Routed
+from fullgraph.codemods.model import FullgraphError, SourceError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.folder import Folder
+from fullgraph.codemods.tickets.limits import TEXT
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.places.model import Located
+from fullgraph.codemods.tickets.places.prose import is_test
+from fullgraph.codemods.tickets.routes.model import Routed
 
 PROGRAM = re.compile(
     r"\bpython3?[ \t]+(?P<what>-m[ \t]+[\w.]+|[\w./-]+\.py)(?P<rest>(?:[ \t]+--?[a-zA-Z][\w-]*(?:[= \t][\w./:]+)?)*)"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.rewrite.plan import splice_all
-from codemods.source import decode
-from codemods.tickets.model import CodeBlock, Ticket
-from codemods.tickets.places.quotes import find_quotes
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.routes.model import Fired, Routed
-from codemods.tickets.routes.options import fix_nodes
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.rewrite.plan import splice_all
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.tickets.model import CodeBlock, Ticket
+from fullgraph.codemods.tickets.places.quotes import find_quotes
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.routes.model import Fired, Routed
+from fullgraph.codemods.tickets.routes.options import fix_nodes
 
 THE_SAME = 0.97
 

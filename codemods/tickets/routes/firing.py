@@ -8,14 +8,14 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codemods.codemod import Codemod
-from codemods.model import Finding, FullgraphError, SourceError
-from codemods.project import Project
-from codemods.rewrite.find import FileResult, find
-from codemods.tickets.model import Snippet, Ticket
-from codemods.tickets.places.in_file import blocks_of
-from codemods.tickets.places.model import Located, Spot
-from codemods.tickets.routes.model import Confidence, Fired
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding, FullgraphError, SourceError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.find import FileResult, find
+from fullgraph.codemods.tickets.model import Snippet, Ticket
+from fullgraph.codemods.tickets.places.in_file import blocks_of
+from fullgraph.codemods.tickets.places.model import Located, Spot
+from fullgraph.codemods.tickets.routes.model import Confidence, Fired
 
 FILES = 5
 """Files of one ticket that the catalogue is run on."""

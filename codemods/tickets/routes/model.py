@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.model import Edit, Finding
-from codemods.tickets.places.model import Spot
+from fullgraph.codemods.model import Edit, Finding
+from fullgraph.codemods.tickets.places.model import Spot
 
 Confidence = Literal[
     "fires at the place",

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from codemods.model import Finding
-from codemods.project import Project
-from codemods.tickets.model import Ticket
-from codemods.tickets.places.in_file import blocks_of
-from codemods.tickets.places.quotes import find_quotes
-from codemods.tickets.routes.proposals import proposed_in
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.places.in_file import blocks_of
+from fullgraph.codemods.tickets.places.quotes import find_quotes
+from fullgraph.codemods.tickets.routes.proposals import proposed_in
 
 Reader = Callable[[Ticket, Project, str, str], dict[str, str]]
 

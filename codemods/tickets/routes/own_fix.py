@@ -6,15 +6,15 @@ import ast
 import textwrap
 from collections.abc import Sequence
 
-from codemods.model import Edit, SourceError, Span
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.source import decode
-from codemods.tickets.model import CodeBlock, Ticket
-from codemods.tickets.places.in_file import blocks_of
-from codemods.tickets.places.model import Located, Spot
-from codemods.tickets.places.quotes import Quote, find_quotes
-from codemods.tickets.routes.model import OwnFix
+from fullgraph.codemods.model import Edit, SourceError, Span
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.tickets.model import CodeBlock, Ticket
+from fullgraph.codemods.tickets.places.in_file import blocks_of
+from fullgraph.codemods.tickets.places.model import Located, Spot
+from fullgraph.codemods.tickets.places.quotes import Quote, find_quotes
+from fullgraph.codemods.tickets.routes.model import OwnFix
 
 EXACT = 0.995
 LANGUAGES = ("", "python", "py", "python3", "suggestion", "diff")

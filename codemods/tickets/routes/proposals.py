@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from codemods.tickets.limits import TEXT
-from codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.limits import TEXT
+from fullgraph.codemods.tickets.model import Ticket
 
 VERBS = (
     "accept|accumulate|add|adopt|align|allocate|allow|anchor|annotate|append|apply|assert|assign|avoid|batch|bind|break|"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from codemods.tickets.model import Ticket
-from codemods.tickets.routes.options import remedy_of
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.routes.options import remedy_of
 
 REFUSALS: dict[str, tuple[tuple[str, str], ...]] = {
     "scope_autocast": (

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from codemods.codemod import Codemod
-from codemods.tickets.limits import TEXT
-from codemods.tickets.model import Ticket
-from codemods.tickets.routes.proposals import defends_the_code, is_for_a_codemod, proposed_in, refused_in
-from codemods.tickets.routes.topics import COMPILING, ELSEWHERE, OTHER, OTHER_REMEDIES, SLOW, TOPICS, Topic
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.tickets.limits import TEXT
+from fullgraph.codemods.tickets.model import Ticket
+from fullgraph.codemods.tickets.routes.proposals import defends_the_code, is_for_a_codemod, proposed_in, refused_in
+from fullgraph.codemods.tickets.routes.topics import COMPILING, ELSEWHERE, OTHER, OTHER_REMEDIES, SLOW, TOPICS, Topic
 
 GENERAL = re.compile(r"compil|torch|graph|device|tensor|loop|call|model|code|stream|function|with|from|into", re.I)
 WORD = re.compile(r"[A-Za-z]{3,}")

@@ -5,22 +5,22 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import names_within
-from codemods.syntax.assignments import argument_names
-from codemods.syntax.effects.answers import what_changes
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import Place, where
-from codemods.syntax.placing import insert_before
-from codemods.syntax.signatures.arguments import add_keyword
-from codemods.syntax.signatures.listed import add_parameter, break_parameters
-from codemods.syntax.signatures.statement import rewrite_signature
-from codemods.syntax.signatures.width import is_too_long
-from codemods.topics.autocast.constant import check_guards, names_in
-from codemods.topics.autocast.homes import Home, is_out_of_reach, loops_around
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import names_within
+from fullgraph.codemods.syntax.assignments import argument_names
+from fullgraph.codemods.syntax.effects.answers import what_changes
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.syntax.signatures.arguments import add_keyword
+from fullgraph.codemods.syntax.signatures.listed import add_parameter, break_parameters
+from fullgraph.codemods.syntax.signatures.statement import rewrite_signature
+from fullgraph.codemods.syntax.signatures.width import is_too_long
+from fullgraph.codemods.topics.autocast.constant import check_guards, names_in
+from fullgraph.codemods.topics.autocast.homes import Home, is_out_of_reach, loops_around
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,17 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import Binding, position
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.answers import impurity
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import Place, where
-from codemods.syntax.replaced import place
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import Binding, position
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.effects.answers import impurity
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.syntax.replaced import place
 
 VOLATILE = {"training"}
 FIXED = {"type", "index"}

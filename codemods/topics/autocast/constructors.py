@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import Place, where
-from codemods.syntax.signatures.constructor import check_slots, is_init_call, shares_line
-from codemods.topics.autocast.constant import attributes, check_globals, check_guards, check_settled, names_in, settings
-from codemods.topics.autocast.homes import Home, check_not_inside, loops_around
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.syntax.signatures.constructor import check_slots, is_init_call, shares_line
+from fullgraph.codemods.topics.autocast.constant import (
+    attributes,
+    check_globals,
+    check_guards,
+    check_settled,
+    names_in,
+    settings,
+)
+from fullgraph.codemods.topics.autocast.homes import Home, check_not_inside, loops_around
 
 
 def in_constructor(project: Project, module: Module, value: ast.expr) -> Home | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.extraction.moved_text import moved
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import Place, only_class, where
-from codemods.topics.autocast.regions import Region, is_autocast
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.extraction.moved_text import moved
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import Place, only_class, where
+from fullgraph.codemods.topics.autocast.regions import Region, is_autocast
 
 PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Starred, ast.keyword, ast.expr_context)
 FAR = 8

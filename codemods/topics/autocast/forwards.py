@@ -6,17 +6,17 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import NEWLINE, Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import attribute_settings, own_nodes
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.extraction.moved_text import moved
-from codemods.syntax.places import Place, where
-from codemods.syntax.signatures.constructor import is_docstring
-from codemods.topics.autocast.regions import Region
-from codemods.topics.autocast.writing import tidy
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import NEWLINE, Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import attribute_settings, own_nodes
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.extraction.moved_text import moved
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.syntax.signatures.constructor import is_docstring
+from fullgraph.codemods.topics.autocast.regions import Region
+from fullgraph.codemods.topics.autocast.writing import tidy
 
 SETS = re.compile(rb"\bset_autocast_(?:dtype|cache_enabled|cpu_dtype|gpu_dtype)\b")
 GENERATES = (ast.Yield, ast.YieldFrom)

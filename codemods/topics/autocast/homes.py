@@ -6,18 +6,18 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.imports import statement_start
-from codemods.model import Edit
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.scopes import names_within, position
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.effects.answers import what_changes
-from codemods.syntax.places import where
-from codemods.syntax.placing import indented, insert_before
-from codemods.syntax.signatures.constructor import insert_after
-from codemods.topics.autocast.constant import (
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import statement_start
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import names_within, position
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.effects.answers import what_changes
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.placing import indented, insert_before
+from fullgraph.codemods.syntax.signatures.constructor import insert_after
+from fullgraph.codemods.topics.autocast.constant import (
     ANSWERS,
     attributes,
     check_bound,
@@ -27,7 +27,7 @@ from codemods.topics.autocast.constant import (
     check_settled,
     names_in,
 )
-from codemods.topics.autocast.regions import is_autocast
+from fullgraph.codemods.topics.autocast.regions import is_autocast
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 WEIGHED = (ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.Attribute)

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import argument_names
-from codemods.syntax.definitions import SAME_INSTANCE, Definitions
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import Place, where
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import argument_names
+from fullgraph.codemods.syntax.definitions import SAME_INSTANCE, Definitions
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import Place, where
 
 LOOKS = (
     "print",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.project import Project
-from codemods.topics.autocast.callers import in_callers
-from codemods.topics.autocast.constant import check_pure, is_settled
-from codemods.topics.autocast.constructors import in_constructor
-from codemods.topics.autocast.homes import Home, local_home
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.autocast.callers import in_callers
+from fullgraph.codemods.topics.autocast.constant import check_pure, is_settled
+from fullgraph.codemods.topics.autocast.constructors import in_constructor
+from fullgraph.codemods.topics.autocast.homes import Home, local_home
 
 
 def home_of(project: Project, module: Module, decision: ast.expr) -> Home | None:

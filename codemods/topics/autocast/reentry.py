@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.places import where
-from codemods.topics.autocast.constant import check_pure, guards, is_computed, is_settled, names_in
-from codemods.topics.autocast.homes import Home, before_loop, loops_around
-from codemods.topics.autocast.once import home_of
-from codemods.topics.autocast.regions import Region, within
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.autocast.constant import check_pure, guards, is_computed, is_settled, names_in
+from fullgraph.codemods.topics.autocast.homes import Home, before_loop, loops_around
+from fullgraph.codemods.topics.autocast.once import home_of
+from fullgraph.codemods.topics.autocast.regions import Region, within
 
 PAUSES = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 

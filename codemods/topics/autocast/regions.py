@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.model import Span
-from codemods.module import Module
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.module import Module
 
 ENABLED_AT = {
     "torch.autocast": 2,

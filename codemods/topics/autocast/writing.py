@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import NEWLINE, Module
-from codemods.syntax.places import where
-from codemods.syntax.signatures.arguments import add_keyword
-from codemods.syntax.signatures.constructor import shares_line
-from codemods.syntax.signatures.width import shown_width, width_of
-from codemods.topics.autocast.regions import Region, wrapped
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import NEWLINE, Module
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.signatures.arguments import add_keyword
+from fullgraph.codemods.syntax.signatures.constructor import shares_line
+from fullgraph.codemods.syntax.signatures.width import shown_width, width_of
+from fullgraph.codemods.topics.autocast.regions import Region, wrapped
 
 
 def assignment(module: Module, target: str, value: ast.expr, near: ast.AST) -> list[str]:

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.definitions import SAME_INSTANCE, Definitions
-from codemods.syntax.places import Place
-from codemods.topics.boundaries.outputs import last_part
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.definitions import SAME_INSTANCE, Definitions
+from fullgraph.codemods.syntax.places import Place
+from fullgraph.codemods.topics.boundaries.outputs import last_part
 
 LOOKS = {"isinstance", "hasattr", "id", "type", "callable", "repr", "str", "print", "bool", "len"}
 RUNS = {"forward", "__call__", "_call_impl", "_compiled_call_impl", "_orig_mod", "_torchdynamo_orig_callable"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from codemods.model import Span
-from codemods.module import Module
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.places import Place
-from codemods.topics.boundaries.forms import Form
-from codemods.topics.boundaries.outputs import is_plain_index
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.places import Place
+from fullgraph.codemods.topics.boundaries.forms import Form
+from fullgraph.codemods.topics.boundaries.outputs import is_plain_index
 
 
 def clone_span(module: Module, clone: ast.Call) -> Span:

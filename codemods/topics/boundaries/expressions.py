@@ -7,12 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codemods.module import Module
-from codemods.topics.boundaries.outputs import CACHES, DISPLAYS, GATHERS, MAYBE, METADATA, VIEWS, is_plain_index
-from codemods.topics.boundaries.values import NONE, Outputs, Site, State, perhaps
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.boundaries.outputs import (
+    CACHES,
+    DISPLAYS,
+    GATHERS,
+    MAYBE,
+    METADATA,
+    VIEWS,
+    is_plain_index,
+)
+from fullgraph.codemods.topics.boundaries.values import NONE, Outputs, Site, State, perhaps
 
 if TYPE_CHECKING:
-    from codemods.topics.boundaries.keeping import Watch
+    from fullgraph.codemods.topics.boundaries.keeping import Watch
 
 
 class Expressions:

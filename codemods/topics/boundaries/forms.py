@@ -6,13 +6,13 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import own_nodes
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Place, only_class
-from codemods.syntax.tensors.infer import Tensors
-from codemods.topics.boundaries.layers import gives_tensor, torch_class
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Place, only_class
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.topics.boundaries.layers import gives_tensor, torch_class
 
 TENSOR = {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor"}
 PLAIN = {"int", "float", "bool", "str", "None"}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.codemod import Unsure
-from codemods.imports import (
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import (
     imported_module,
     insert_import,
     insert_line_after,
@@ -16,17 +16,17 @@ from codemods.imports import (
     last_setup,
     leading_imports,
 )
-from codemods.model import Edit
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.signatures.width import shown_width, width_of
-from codemods.topics.boundaries.forms import A_TENSOR, UNKNOWN, Form, form_of
-from codemods.topics.boundaries.layers import gives_tensor, torch_class
-from codemods.topics.boundaries.requests import Compiled
-from codemods.topics.boundaries.signature import any_signature, signature_of, wrapped
-from codemods.topics.boundaries.steps import TEXT, place_of_steps, trains
-from codemods.topics.boundaries.uses import MARK, uses_of
-from codemods.topics.boundaries.wrappers import is_given_plainly
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.signatures.width import shown_width, width_of
+from fullgraph.codemods.topics.boundaries.forms import A_TENSOR, UNKNOWN, Form, form_of
+from fullgraph.codemods.topics.boundaries.layers import gives_tensor, torch_class
+from fullgraph.codemods.topics.boundaries.requests import Compiled
+from fullgraph.codemods.topics.boundaries.signature import any_signature, signature_of, wrapped
+from fullgraph.codemods.topics.boundaries.steps import TEXT, place_of_steps, trains
+from fullgraph.codemods.topics.boundaries.uses import MARK, uses_of
+from fullgraph.codemods.topics.boundaries.wrappers import is_given_plainly
 
 Copies = Literal["always", "where asked", "never"]
 

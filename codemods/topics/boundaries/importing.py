@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.imports import by_kind, insert_name
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.dropping import drop_names
-from codemods.syntax.places import where
-from codemods.topics.boundaries.requests import Compiled
-from codemods.topics.boundaries.uses import Uses
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import by_kind, insert_name
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.dropping import drop_names
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.boundaries.requests import Compiled
+from fullgraph.codemods.topics.boundaries.uses import Uses
 
 ORDERS = (by_kind, str.lower, str)
 

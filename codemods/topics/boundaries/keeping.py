@@ -6,13 +6,13 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from codemods.module import Module
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.places import Definition, Place, only_class
-from codemods.topics.boundaries.expressions import Expressions
-from codemods.topics.boundaries.layers import torch_class
-from codemods.topics.boundaries.lifetimes import Walk
-from codemods.topics.boundaries.outputs import (
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.places import Definition, Place, only_class
+from fullgraph.codemods.topics.boundaries.expressions import Expressions
+from fullgraph.codemods.topics.boundaries.layers import torch_class
+from fullgraph.codemods.topics.boundaries.lifetimes import Walk
+from fullgraph.codemods.topics.boundaries.outputs import (
     COLLECTS,
     COLLECTS_IF_KNOWN,
     HOLDERS,
@@ -23,9 +23,9 @@ from codemods.topics.boundaries.outputs import (
     VIEWS,
     last_part,
 )
-from codemods.topics.boundaries.stores import Stores
-from codemods.topics.boundaries.uses import is_boundary
-from codemods.topics.boundaries.values import NONE, Output, Outputs, Site, State, perhaps
+from fullgraph.codemods.topics.boundaries.stores import Stores
+from fullgraph.codemods.topics.boundaries.uses import is_boundary
+from fullgraph.codemods.topics.boundaries.values import NONE, Output, Outputs, Site, State, perhaps
 
 DEEP = 4
 BACKWARD = {"torch.autograd.grad", "torch.autograd.backward"}

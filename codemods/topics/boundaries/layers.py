@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.syntax.assignments import attribute_settings
-from codemods.syntax.definitions import SAME_INSTANCE, Definitions
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.assignments import attribute_settings
+from fullgraph.codemods.syntax.definitions import SAME_INSTANCE, Definitions
 
 GIVE_TENSORS = ("Linear", "Bilinear", "Conv", "BatchNorm", "LayerNorm", "GroupNorm", "RMSNorm", "Embedding", "Softmax")
 

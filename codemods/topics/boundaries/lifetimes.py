@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 
-from codemods.topics.boundaries.expressions import Expressions
-from codemods.topics.boundaries.outputs import DISPLAYS
-from codemods.topics.boundaries.values import NONE, State, merge
+from fullgraph.codemods.topics.boundaries.expressions import Expressions
+from fullgraph.codemods.topics.boundaries.outputs import DISPLAYS
+from fullgraph.codemods.topics.boundaries.values import NONE, State, merge
 
 
 class Walk(Expressions):

@@ -6,13 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import Place, only_class, where
-from codemods.topics.boundaries.requests import Compiled, class_of_self
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import Place, only_class, where
+from fullgraph.codemods.topics.boundaries.requests import Compiled, class_of_self
 
 BY_STRING = {"getattr", "attrgetter", "methodcaller"}
 

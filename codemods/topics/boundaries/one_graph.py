@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Place, only_class, only_function
-from codemods.topics.boundaries.forms import TENSOR
-from codemods.topics.boundaries.requests import Compiled
-from codemods.topics.boundaries.signature import kind_of, wrapped
-from codemods.topics.regression_tests.file import Check, identifier
-from codemods.topics.regression_tests.graphs import compiles_in_one_graph
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Place, only_class, only_function
+from fullgraph.codemods.topics.boundaries.forms import TENSOR
+from fullgraph.codemods.topics.boundaries.requests import Compiled
+from fullgraph.codemods.topics.boundaries.signature import kind_of, wrapped
+from fullgraph.codemods.topics.regression_tests.file import Check, identifier
+from fullgraph.codemods.topics.regression_tests.graphs import compiles_in_one_graph
 
 SIZE = "SIZE = 4"
 MADE_UP = {"int": "SIZE", "float": "0.5", "bool": "True"}

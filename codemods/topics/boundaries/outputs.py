@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.scopes import Binding
-from codemods.syntax.loops import call_name
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import Binding
+from fullgraph.codemods.syntax.loops import call_name
 
 VIEWS = {
     *("detach", "view", "view_as", "reshape", "reshape_as", "squeeze", "unsqueeze", "flatten", "unflatten", "ravel"),

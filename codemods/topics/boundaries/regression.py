@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from codemods.model import Edit, SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import Place
-from codemods.topics.boundaries.forms import Form
-from codemods.topics.boundaries.helper import Helper
-from codemods.topics.boundaries.one_graph import one_graph
-from codemods.topics.boundaries.uses import Uses
-from codemods.topics.regression_tests.file import Check, identifier, indented, new_test, regression_test
-from codemods.topics.regression_tests.sources import no_direct_call, sources_of
-from codemods.topics.regression_tests.steps import REUSES_ITS_BUFFER, marks_each_step
+from fullgraph.codemods.model import Edit, SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import Place
+from fullgraph.codemods.topics.boundaries.forms import Form
+from fullgraph.codemods.topics.boundaries.helper import Helper
+from fullgraph.codemods.topics.boundaries.one_graph import one_graph
+from fullgraph.codemods.topics.boundaries.uses import Uses
+from fullgraph.codemods.topics.regression_tests.file import Check, identifier, indented, new_test, regression_test
+from fullgraph.codemods.topics.regression_tests.sources import no_direct_call, sources_of
+from fullgraph.codemods.topics.regression_tests.steps import REUSES_ITS_BUFFER, marks_each_step
 
 KEEPS = '''
 def test_{title}_keeps_earlier_outputs({given}) -> None:

@@ -8,15 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.compiled import asked_in
-from codemods.syntax.definitions import Definitions, owner_of_self
-from codemods.syntax.places import Place, only_function
-from codemods.topics.boundaries.layers import torch_class
-from codemods.topics.boundaries.screen import SWITCHED_ON
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.compiled import asked_in
+from fullgraph.codemods.syntax.definitions import Definitions, owner_of_self
+from fullgraph.codemods.syntax.places import Place, only_function
+from fullgraph.codemods.topics.boundaries.layers import torch_class
+from fullgraph.codemods.topics.boundaries.screen import SWITCHED_ON
 
 Kind = Literal["attribute", "method", "global", "local"]
 WITH_GRAPHS = {"reduce-overhead", "max-autotune"}

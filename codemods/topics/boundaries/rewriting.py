@@ -5,22 +5,22 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.places import Place, where
-from codemods.syntax.signatures.width import is_too_long
-from codemods.topics.boundaries.clones import clone_span, superfluous_clone
-from codemods.topics.boundaries.helper import Boundary, Copies, Helper, name_boundary
-from codemods.topics.boundaries.importing import import_boundary
-from codemods.topics.boundaries.mentions import check_heirs
-from codemods.topics.boundaries.regression import write_test
-from codemods.topics.boundaries.requests import Compiled
-from codemods.topics.boundaries.steps import trains
-from codemods.topics.boundaries.survey import Survey
-from codemods.topics.boundaries.uses import Uses, uses_of
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.syntax.signatures.width import is_too_long
+from fullgraph.codemods.topics.boundaries.clones import clone_span, superfluous_clone
+from fullgraph.codemods.topics.boundaries.helper import Boundary, Copies, Helper, name_boundary
+from fullgraph.codemods.topics.boundaries.importing import import_boundary
+from fullgraph.codemods.topics.boundaries.mentions import check_heirs
+from fullgraph.codemods.topics.boundaries.regression import write_test
+from fullgraph.codemods.topics.boundaries.requests import Compiled
+from fullgraph.codemods.topics.boundaries.steps import trains
+from fullgraph.codemods.topics.boundaries.survey import Survey
+from fullgraph.codemods.topics.boundaries.uses import Uses, uses_of
 
 
 @dataclass(frozen=True)

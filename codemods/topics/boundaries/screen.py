@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codemods.syntax.compiled import is_request
+from fullgraph.codemods.syntax.compiled import is_request
 
 WORDS = (b"mode", b"options", b"**", b"cudagraphs")
 ASKED = re.compile(rb"\b(?:mode|options)\s*=[^=]|\*\*|cudagraphs")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS, attribute_settings
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Definition, Place, only_function
-from codemods.topics.boundaries.requests import Compiled, Request
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, attribute_settings
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Definition, Place, only_function
+from fullgraph.codemods.topics.boundaries.requests import Compiled, Request
 
 KEEP = ("keep", "keep_output", "kept_beyond_the_step")
 

@@ -6,7 +6,7 @@ import re
 from os.path import commonpath
 from pathlib import PurePosixPath
 
-from codemods.project import Project
+from fullgraph.codemods.project import Project
 
 FILE = "compiled_steps.py"
 TRAINS = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field, replace
 
-from codemods.module import Module
-from codemods.syntax.assignments import attribute_settings
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.flow import root
-from codemods.syntax.places import only_class
-from codemods.topics.boundaries.expressions import Expressions
-from codemods.topics.boundaries.outputs import inner, is_container
-from codemods.topics.boundaries.values import COMPREHENSIONS, Output, Outputs, Site
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.assignments import attribute_settings
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.flow import root
+from fullgraph.codemods.syntax.places import only_class
+from fullgraph.codemods.topics.boundaries.expressions import Expressions
+from fullgraph.codemods.topics.boundaries.outputs import inner, is_container
+from fullgraph.codemods.topics.boundaries.values import COMPREHENSIONS, Output, Outputs, Site
 
 
 @dataclass(frozen=True)

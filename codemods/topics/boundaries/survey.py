@@ -6,22 +6,28 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project, is_test
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.compiled import modules_that_compile
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import Place
-from codemods.topics.boundaries.keeping import Watch
-from codemods.topics.boundaries.outputs import is_without_grad
-from codemods.topics.boundaries.requests import IMPLICIT, Compiled, compiled_callables, is_switched_on, unnamed_requests
-from codemods.topics.boundaries.screen import GIVEN, may_use_graphs
-from codemods.topics.boundaries.steps import trains
-from codemods.topics.boundaries.stores import Keeping
-from codemods.topics.boundaries.uses import set_traced_apart, uses_of
-from codemods.topics.boundaries.values import Outputs, Site
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project, is_test
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.compiled import modules_that_compile
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import Place
+from fullgraph.codemods.topics.boundaries.keeping import Watch
+from fullgraph.codemods.topics.boundaries.outputs import is_without_grad
+from fullgraph.codemods.topics.boundaries.requests import (
+    IMPLICIT,
+    Compiled,
+    compiled_callables,
+    is_switched_on,
+    unnamed_requests,
+)
+from fullgraph.codemods.topics.boundaries.screen import GIVEN, may_use_graphs
+from fullgraph.codemods.topics.boundaries.steps import trains
+from fullgraph.codemods.topics.boundaries.stores import Keeping
+from fullgraph.codemods.topics.boundaries.uses import set_traced_apart, uses_of
+from fullgraph.codemods.topics.boundaries.values import Outputs, Site
 
 LEVELS = 3
 MOST_FILES = 40

@@ -6,18 +6,18 @@ import ast
 import re
 from dataclasses import dataclass, field
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.scopes import position
-from codemods.syntax.assignments import FUNCTIONS, own_nodes
-from codemods.syntax.compiled import compiled_code
-from codemods.syntax.definitions import SAME_INSTANCE, Definitions
-from codemods.syntax.places import Place, where
-from codemods.topics.boundaries.borrowing import is_borrowed
-from codemods.topics.boundaries.mentions import mentions
-from codemods.topics.boundaries.requests import Compiled
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import position
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, own_nodes
+from fullgraph.codemods.syntax.compiled import compiled_code
+from fullgraph.codemods.syntax.definitions import SAME_INSTANCE, Definitions
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.topics.boundaries.borrowing import is_borrowed
+from fullgraph.codemods.topics.boundaries.mentions import mentions
+from fullgraph.codemods.topics.boundaries.requests import Compiled
 
 MARK = "torch.compiler.cudagraph_mark_step_begin"
 BEGIN = "begin_step"

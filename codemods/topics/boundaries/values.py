@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from codemods.module import Module
-from codemods.topics.boundaries.requests import Compiled
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.boundaries.requests import Compiled
 
 
 @dataclass(frozen=True)

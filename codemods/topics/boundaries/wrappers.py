@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import attribute_settings, own_nodes
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import Place, only_class, only_function
-from codemods.topics.boundaries.borrowing import RUNS, parameters_for
-from codemods.topics.boundaries.layers import made_of, torch_class
-from codemods.topics.boundaries.outputs import NO_GRAD
-from codemods.topics.boundaries.requests import Compiled, passes_on
-from codemods.topics.boundaries.signature import holds_request, values_of
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import attribute_settings, own_nodes
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import Place, only_class, only_function
+from fullgraph.codemods.topics.boundaries.borrowing import RUNS, parameters_for
+from fullgraph.codemods.topics.boundaries.layers import made_of, torch_class
+from fullgraph.codemods.topics.boundaries.outputs import NO_GRAD
+from fullgraph.codemods.topics.boundaries.requests import Compiled, passes_on
+from fullgraph.codemods.topics.boundaries.signature import holds_request, values_of
 
 SAME_CALLABLE = {*NO_GRAD, "torch.compile", "torch.autocast", "torch.amp.autocast", "typing.override"}
 DEEP = 5

@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.model import Unsure
-from codemods.module import Module
-from codemods.syntax.assignments import own_nodes
-from codemods.syntax.flow import is_in_place
-from codemods.topics.branches.arms import RESULT, is_result
-from codemods.topics.branches.choices import Choice
-from codemods.topics.branches.layers import layer_called
-from codemods.topics.branches.operations import BOTH, COUNTS, FACTS, plain_name
-from codemods.topics.branches.path import is_in_loop
-from codemods.topics.branches.proof import Proof
-from codemods.topics.branches.reading import Reader
-from codemods.topics.branches.values import Tensor
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.syntax.flow import is_in_place
+from fullgraph.codemods.topics.branches.arms import RESULT, is_result
+from fullgraph.codemods.topics.branches.choices import Choice
+from fullgraph.codemods.topics.branches.layers import layer_called
+from fullgraph.codemods.topics.branches.operations import BOTH, COUNTS, FACTS, plain_name
+from fullgraph.codemods.topics.branches.path import is_in_loop
+from fullgraph.codemods.topics.branches.proof import Proof
+from fullgraph.codemods.topics.branches.reading import Reader
+from fullgraph.codemods.topics.branches.values import Tensor
 
 CALCULATIONS = (ast.BinOp, ast.Compare, ast.UnaryOp)
 

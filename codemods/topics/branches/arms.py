@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from codemods.model import Unsure
-from codemods.topics.branches.bound import bound_in
-from codemods.topics.branches.operations import FACTS
-from codemods.topics.branches.path import named
-from codemods.topics.branches.reading import Reader, is_dotted
-from codemods.topics.branches.values import BOOL, Tensor, Unknown, Value, Work
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.topics.branches.bound import bound_in
+from fullgraph.codemods.topics.branches.operations import FACTS
+from fullgraph.codemods.topics.branches.path import named
+from fullgraph.codemods.topics.branches.reading import Reader, is_dotted
+from fullgraph.codemods.topics.branches.values import BOOL, Tensor, Unknown, Value, Work
 
 RESULT = "return"
 """Stands for the name of what a function returns; with a space and a number for one of several results."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import children
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.module import children
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 

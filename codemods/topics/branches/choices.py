@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.model import Unsure
-from codemods.module import Function, Module
-from codemods.syntax.assignments import own_nodes
-from codemods.topics.branches.arms import RESULT, Arm, Step, is_result, take
-from codemods.topics.branches.conditions import Condition
-from codemods.topics.branches.facts import learn
-from codemods.topics.branches.forks import Fork, Walk, Way
-from codemods.topics.branches.path import is_in_loop, reader_at
-from codemods.topics.branches.reading import Reader
-from codemods.topics.branches.values import Work
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.topics.branches.arms import RESULT, Arm, Step, is_result, take
+from fullgraph.codemods.topics.branches.conditions import Condition
+from fullgraph.codemods.topics.branches.facts import learn
+from fullgraph.codemods.topics.branches.forks import Fork, Walk, Way
+from fullgraph.codemods.topics.branches.path import is_in_loop, reader_at
+from fullgraph.codemods.topics.branches.reading import Reader
+from fullgraph.codemods.topics.branches.values import Work
 
 
 @dataclass

@@ -7,10 +7,10 @@ import struct
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from codemods.model import Unsure
-from codemods.topics.branches.operations import COUNTS, REDUCTIONS
-from codemods.topics.branches.reading import Reader
-from codemods.topics.branches.values import BOOL, Tensor, Unknown, Work
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.topics.branches.operations import COUNTS, REDUCTIONS
+from fullgraph.codemods.topics.branches.reading import Reader
+from fullgraph.codemods.topics.branches.values import BOOL, Tensor, Unknown, Work
 
 PURE = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.List)
 ASKING = ("isinstance", "len", "hasattr", "callable")

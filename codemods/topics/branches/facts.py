@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.syntax.tensors.tables import TENSOR_NAMES
-from codemods.topics.branches.reading import Reader
-from codemods.topics.branches.values import FLOATS, Tensor, Unknown
+from fullgraph.codemods.syntax.tensors.tables import TENSOR_NAMES
+from fullgraph.codemods.topics.branches.reading import Reader
+from fullgraph.codemods.topics.branches.values import FLOATS, Tensor, Unknown
 
 
 def learn(reader: Reader, test: ast.expr) -> None:

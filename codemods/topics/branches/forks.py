@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from codemods.model import Unsure
-from codemods.topics.branches.arms import Arm, follow_statement
-from codemods.topics.branches.conditions import Condition, read_condition
-from codemods.topics.branches.reading import Reader
-from codemods.topics.branches.values import Work
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.topics.branches.arms import Arm, follow_statement
+from fullgraph.codemods.topics.branches.conditions import Condition, read_condition
+from fullgraph.codemods.topics.branches.reading import Reader
+from fullgraph.codemods.topics.branches.values import Work
 
 MOST = 6
 """Ways that are followed: all of them are computed."""

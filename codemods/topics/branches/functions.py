@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from codemods.topics.branches.operations import WHOLE
-from codemods.topics.branches.values import BOOL, NOBODY, Number, Tensor, Value, Work, combined
+from fullgraph.codemods.topics.branches.operations import WHOLE
+from fullgraph.codemods.topics.branches.values import BOOL, NOBODY, Number, Tensor, Value, Work, combined
 
 if TYPE_CHECKING:
-    from codemods.topics.branches.reading import Reader
+    from fullgraph.codemods.topics.branches.reading import Reader
 
 
 def read_function(reader: Reader, dotted: str, call: ast.Call, work: Work) -> Value | None:

@@ -7,9 +7,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Self
 
-from codemods.model import Unsure
-from codemods.module import Function, Module
-from codemods.topics.branches.values import BOOL, FLOATS, Number, Tensor, Unknown, Value, Work, bases
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.topics.branches.values import BOOL, FLOATS, Number, Tensor, Unknown, Value, Work, bases
 
 
 @dataclass

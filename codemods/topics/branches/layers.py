@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Function, Module
-from codemods.syntax.assignments import attribute_settings
-from codemods.topics.branches.operations import ACTIVATIONS
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import attribute_settings
+from fullgraph.codemods.topics.branches.operations import ACTIVATIONS
 
 LAYERS = {"Linear", "LayerNorm"}
 """Their result is a new tensor, always."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.imports import is_bound_otherwise
-from codemods.model import Edit, Unsure
-from codemods.topics.branches.reading import Reader
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.model import Edit, Unsure
+from fullgraph.codemods.topics.branches.reading import Reader
 
 MAYBE = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.comprehension)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from codemods.model import Unsure
-from codemods.topics.branches.values import BOOL, NOBODY, Number, Other, Tensor, Value, Work
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.topics.branches.values import BOOL, NOBODY, Number, Other, Tensor, Value, Work
 
 STRAIGHT = {"neg", "negative", "relu", "relu6", "leaky_relu", "round", "floor", "ceil", "trunc", "nan_to_num", "sign"}
 """One tensor in, a new one like it out; a gradient of zero stays zero whatever the elements are.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from codemods.model import Unsure
-from codemods.module import Function, Module
-from codemods.syntax.assignments import own_nodes
-from codemods.syntax.tensors.tables import TENSOR_NAMES
-from codemods.topics.branches.bound import LOOPS, bound_in, side_by_side, surely_bound
-from codemods.topics.branches.facts import learn
-from codemods.topics.branches.operations import RESIZES
-from codemods.topics.branches.reading import Reader
-from codemods.topics.branches.values import Number, Tensor, Unknown, Work
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.syntax.tensors.tables import TENSOR_NAMES
+from fullgraph.codemods.topics.branches.bound import LOOPS, bound_in, side_by_side, surely_bound
+from fullgraph.codemods.topics.branches.facts import learn
+from fullgraph.codemods.topics.branches.operations import RESIZES
+from fullgraph.codemods.topics.branches.reading import Reader
+from fullgraph.codemods.topics.branches.values import Number, Tensor, Unknown, Work
 
 NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
 

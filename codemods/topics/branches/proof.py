@@ -11,11 +11,21 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from codemods.model import Unsure
-from codemods.topics.branches.arms import Arm, is_result
-from codemods.topics.branches.choices import Choice
-from codemods.topics.branches.operations import WHOLE
-from codemods.topics.branches.values import BOOL, NOBODY, Tensor, Unknown, Value, Work, bases, dense, layout_roots
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.topics.branches.arms import Arm, is_result
+from fullgraph.codemods.topics.branches.choices import Choice
+from fullgraph.codemods.topics.branches.operations import WHOLE
+from fullgraph.codemods.topics.branches.values import (
+    BOOL,
+    NOBODY,
+    Tensor,
+    Unknown,
+    Value,
+    Work,
+    bases,
+    dense,
+    layout_roots,
+)
 
 Pair = tuple[str, Hashable, Hashable]
 """Two symbols for a shape, a dtype or a device."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from codemods.model import Unsure
-from codemods.topics.branches.functions import read_function
-from codemods.topics.branches.known import Known
-from codemods.topics.branches.layers import layer_called
-from codemods.topics.branches.operations import (
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.topics.branches.functions import read_function
+from fullgraph.codemods.topics.branches.known import Known
+from fullgraph.codemods.topics.branches.layers import layer_called
+from fullgraph.codemods.topics.branches.operations import (
     ACTIVATIONS,
     BOTH,
     CASTS,
@@ -21,7 +21,7 @@ from codemods.topics.branches.operations import (
     applied,
     plain_name,
 )
-from codemods.topics.branches.values import (
+from fullgraph.codemods.topics.branches.values import (
     BOOL,
     FLOATS,
     NOBODY,

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.module import Function, Module
-from codemods.syntax.assignments import FUNCTIONS, assigned_values
-from codemods.syntax.tensors.known import is_foreign
-from codemods.topics.branches.operations import REDUCTIONS
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, assigned_values
+from fullgraph.codemods.syntax.tensors.known import is_foreign
+from fullgraph.codemods.topics.branches.operations import REDUCTIONS
 
 COMPILING = ("is_compiling", "is_dynamo_compiling")
 

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Iterable
 from itertools import count
 
-from codemods.module import Function
-from codemods.topics.branches.arms import RESULT, Arm, Step, is_result, reads_of, render
-from codemods.topics.branches.choices import Choice
-from codemods.topics.branches.conditions import ATOMS
-from codemods.topics.branches.forks import Way
+from fullgraph.codemods.module import Function
+from fullgraph.codemods.topics.branches.arms import RESULT, Arm, Step, is_result, reads_of, render
+from fullgraph.codemods.topics.branches.choices import Choice
+from fullgraph.codemods.topics.branches.conditions import ATOMS
+from fullgraph.codemods.topics.branches.forks import Way
 
 Wrap = Callable[[str], str] | None
 

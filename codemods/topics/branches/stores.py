@@ -16,13 +16,13 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codemods.model import Unsure
-from codemods.module import Function, Module
-from codemods.topics.branches.aliases import later_nodes, writes
-from codemods.topics.branches.conditions import Condition, read_condition
-from codemods.topics.branches.path import reader_at
-from codemods.topics.branches.reading import Reader, is_dotted
-from codemods.topics.branches.values import Work
+from fullgraph.codemods.model import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.topics.branches.aliases import later_nodes, writes
+from fullgraph.codemods.topics.branches.conditions import Condition, read_condition
+from fullgraph.codemods.topics.branches.path import reader_at
+from fullgraph.codemods.topics.branches.reading import Reader, is_dotted
+from fullgraph.codemods.topics.branches.values import Work
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from codemods.model import Edit, Unsure
-from codemods.topics.branches.needs import require_torch
-from codemods.topics.branches.sides import Names
-from codemods.topics.branches.stores import Side, Stores
-from codemods.topics.branches.writing import Written
+from fullgraph.codemods.model import Edit, Unsure
+from fullgraph.codemods.topics.branches.needs import require_torch
+from fullgraph.codemods.topics.branches.sides import Names
+from fullgraph.codemods.topics.branches.stores import Side, Stores
+from fullgraph.codemods.topics.branches.writing import Written
 
 NOTE = "eager code runs as before; only compiled code takes the new lines"
 

@@ -6,14 +6,14 @@ import ast
 import re
 from dataclasses import dataclass
 
-from codemods.model import Edit, Span, Unsure
-from codemods.topics.branches.aliases import doubt, kept
-from codemods.topics.branches.arms import RESULT, is_result
-from codemods.topics.branches.choices import Choice
-from codemods.topics.branches.forks import Fork, forks
-from codemods.topics.branches.needs import require_torch
-from codemods.topics.branches.proof import Proof
-from codemods.topics.branches.sides import Names, Sides, Wrap, depend, is_lone_part, joined, wrapper
+from fullgraph.codemods.model import Edit, Span, Unsure
+from fullgraph.codemods.topics.branches.aliases import doubt, kept
+from fullgraph.codemods.topics.branches.arms import RESULT, is_result
+from fullgraph.codemods.topics.branches.choices import Choice
+from fullgraph.codemods.topics.branches.forks import Fork, forks
+from fullgraph.codemods.topics.branches.needs import require_torch
+from fullgraph.codemods.topics.branches.proof import Proof
+from fullgraph.codemods.topics.branches.sides import Names, Sides, Wrap, depend, is_lone_part, joined, wrapper
 
 WIDE = 100
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.codemod import Codemod
-from codemods.lasting import lasting
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.compiled import Region, compiled_code, compiling_notes
-from codemods.syntax.disabled import is_disabled
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.lasting import lasting
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.compiled import Region, compiled_code, compiling_notes
+from fullgraph.codemods.syntax.disabled import is_disabled
 
 
 @dataclass(frozen=True)

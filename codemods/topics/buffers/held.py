@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.module import Function, Module
-from codemods.syntax.flow import NOT_VALUES
-from codemods.topics.buffers.making import COLLECTING
-from codemods.topics.buffers.owner import Move
-from codemods.topics.buffers.uses import Uses
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.flow import NOT_VALUES
+from fullgraph.codemods.topics.buffers.making import COLLECTING
+from fullgraph.codemods.topics.buffers.owner import Move
+from fullgraph.codemods.topics.buffers.uses import Uses
 
 FRESH = {
     *("sum", "mean", "max", "min", "amax", "amin", "std", "var", "any", "all", "abs", "exp", "log", "sqrt", "clone"),

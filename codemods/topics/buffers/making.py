@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codemods.module import Module
+from fullgraph.codemods.module import Module
 
 WINDOWS = ("hann", "hamming", "blackman", "bartlett", "kaiser")
 FACTORIES = {

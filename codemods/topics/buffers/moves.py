@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.syntax.places import where
-from codemods.syntax.signatures.arguments import add_keyword
-from codemods.topics.buffers.moving import target_of
-from codemods.topics.buffers.owner import Buffers, Move
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.signatures.arguments import add_keyword
+from fullgraph.codemods.topics.buffers.moving import target_of
+from fullgraph.codemods.topics.buffers.owner import Buffers, Move
 
 
 def add_copy(module: Module, move: Move) -> Edit:

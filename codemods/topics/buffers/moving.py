@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.topics.devices.method import MOVES
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.devices.method import MOVES
 
 IS_DEVICE = ("device", "dev", "gpu")
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from codemods.module import Function, Module, children
-from codemods.syntax.assignments import targets_of
-from codemods.syntax.flow import NOT_VALUES
-from codemods.syntax.signatures.constructor import is_dataclass
-from codemods.topics.buffers.making import Made, made_by
-from codemods.topics.buffers.moving import is_move
-from codemods.topics.devices.method import first_argument
+from fullgraph.codemods.module import Function, Module, children
+from fullgraph.codemods.syntax.assignments import targets_of
+from fullgraph.codemods.syntax.flow import NOT_VALUES
+from fullgraph.codemods.syntax.signatures.constructor import is_dataclass
+from fullgraph.codemods.topics.buffers.making import Made, made_by
+from fullgraph.codemods.topics.buffers.moving import is_move
+from fullgraph.codemods.topics.devices.method import first_argument
 
 MAY_MOVE = {"to", "cpu", "cuda", "_apply", "__getstate__", "__setstate__", "state_dict", "load_state_dict", "save"}
 """Methods whose purpose is to move, or that run once in a while."""

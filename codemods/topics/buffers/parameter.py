@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.places import where
-from codemods.syntax.signatures.argument_docs import document_parameter
-from codemods.syntax.signatures.constructions import parameter_of, parameters_of
-from codemods.syntax.signatures.constructor import Setting, require_settings
-from codemods.topics.buffers.moves import keeps_given
-from codemods.topics.buffers.owner import Buffers
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.signatures.argument_docs import document_parameter
+from fullgraph.codemods.syntax.signatures.constructions import parameter_of, parameters_of
+from fullgraph.codemods.syntax.signatures.constructor import Setting, require_settings
+from fullgraph.codemods.topics.buffers.moves import keeps_given
+from fullgraph.codemods.topics.buffers.owner import Buffers
 
 OLD_NAMES = ("Optional", "Union", "List", "Dict", "Tuple")
 

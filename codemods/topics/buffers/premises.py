@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import Place, only_class, where
-from codemods.syntax.signatures.constructor import called, is_init_call
-from codemods.topics.buffers.making import FACTORIES, RANDOM, SHARING
-from codemods.topics.buffers.moving import target_of
-from codemods.topics.buffers.owner import Buffers, inner_nodes, is_container
-from codemods.topics.buffers.uses import Uses
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import Place, only_class, where
+from fullgraph.codemods.syntax.signatures.constructor import called, is_init_call
+from fullgraph.codemods.topics.buffers.making import FACTORIES, RANDOM, SHARING
+from fullgraph.codemods.topics.buffers.moving import target_of
+from fullgraph.codemods.topics.buffers.owner import Buffers, inner_nodes, is_container
+from fullgraph.codemods.topics.buffers.uses import Uses
 
 MADE_OTHERWISE = ("__setstate__", "__reduce__", "__reduce_ex__", "__copy__", "__deepcopy__")
 CALM_BASES = {"torch.nn.Module", "object", "abc.ABC", "typing.Generic", "typing.Protocol"}

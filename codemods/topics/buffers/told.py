@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.assignments import argument_names
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import where
-from codemods.syntax.signatures.constructions import constructions, parameter_of, passes
-from codemods.topics.buffers.held import is_choice
-from codemods.topics.buffers.making import COMPUTED
-from codemods.topics.buffers.moving import target_of
-from codemods.topics.buffers.owner import Buffers, Move
-from codemods.topics.buffers.uses import Use, Uses
-from codemods.topics.devices.method import first_argument
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import argument_names
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.signatures.constructions import constructions, parameter_of, passes
+from fullgraph.codemods.topics.buffers.held import is_choice
+from fullgraph.codemods.topics.buffers.making import COMPUTED
+from fullgraph.codemods.topics.buffers.moving import target_of
+from fullgraph.codemods.topics.buffers.owner import Buffers, Move
+from fullgraph.codemods.topics.buffers.uses import Use, Uses
+from fullgraph.codemods.topics.devices.method import first_argument
 
 SHOWN = 4
 

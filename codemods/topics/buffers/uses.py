@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from codemods.module import Function
-from codemods.syntax.flow import NOT_VALUES
-from codemods.topics.buffers.making import FACTORIES, RANDOM
-from codemods.topics.buffers.moving import is_move
-from codemods.topics.buffers.owner import PASSES_ON, Buffers, inner_nodes
+from fullgraph.codemods.module import Function
+from fullgraph.codemods.syntax.flow import NOT_VALUES
+from fullgraph.codemods.topics.buffers.making import FACTORIES, RANDOM
+from fullgraph.codemods.topics.buffers.moving import is_move
+from fullgraph.codemods.topics.buffers.owner import PASSES_ON, Buffers, inner_nodes
 
 Kind = Literal["direct", "written", "read", "refused", "seen", "passed on", "moved"]
 REFUSED = {"numpy", "pin_memory", "share_memory_", "data_ptr", "__array__", "storage", "untyped_storage"}

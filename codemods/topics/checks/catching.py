@@ -7,10 +7,10 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.flow import last_name
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.flow import last_name
 
 IMPLICIT = {"forward", "__call__", "__init__"}
 ROUNDS, MANY, COMMON = 4, 60, 20

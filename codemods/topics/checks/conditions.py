@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.imports import is_bound_otherwise
-from codemods.module import Module
-from codemods.syntax.flow import last_name
-from codemods.syntax.tensors.infer import Tensors
-from codemods.syntax.tensors.tables import BOOL_ELEMENTWISE
-from codemods.topics.checks.joining import is_harmless, limits
-from codemods.topics.checks.questions import (
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.syntax.tensors.tables import BOOL_ELEMENTWISE
+from fullgraph.codemods.topics.checks.joining import is_harmless, limits
+from fullgraph.codemods.topics.checks.questions import (
     asks,
     looks_seen,
     operand,
@@ -23,8 +23,8 @@ from codemods.topics.checks.questions import (
     without_not,
     without_reading,
 )
-from codemods.topics.checks.statics import is_exact, is_float, is_huge, is_plain, is_pure
-from codemods.topics.checks.values import COMPARED, Supposing, holds_tensor, is_tensor
+from fullgraph.codemods.topics.checks.statics import is_exact, is_float, is_huge, is_plain, is_pure
+from fullgraph.codemods.topics.checks.values import COMPARED, Supposing, holds_tensor, is_tensor
 
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 NUMBERS = "(int, float)"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 
-from codemods.module import Module
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import only_class
-from codemods.topics.checks.forms import Check, Link
-from codemods.topics.checks.messages import message_of
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import only_class
+from fullgraph.codemods.topics.checks.forms import Check, Link
+from fullgraph.codemods.topics.checks.messages import message_of
 
 MAKERS = ("__init__", "__new__", "__str__")
 QUOTING = ("KeyError",)

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.module import Function, Module
-from codemods.syntax.compiled import IS_COMPILING
-from codemods.syntax.flow import last_name
-from codemods.topics.checks.questions import asks
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.compiled import IS_COMPILING
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.topics.checks.questions import asks
 
 CHECKS = {
     "torch._check": "RuntimeError",

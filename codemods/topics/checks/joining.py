@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.syntax.flow import last_name
-from codemods.syntax.tensors.tables import REDUCTIONS
-from codemods.topics.checks.questions import operand, without_not, without_reading
-from codemods.topics.checks.statics import is_number, is_plain
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.tensors.tables import REDUCTIONS
+from fullgraph.codemods.topics.checks.questions import operand, without_not, without_reading
+from fullgraph.codemods.topics.checks.statics import is_number, is_plain
 
 ELEMENTWISE = ("isnan", "isinf", "isfinite")
 NEVER_FAIL = {"any", "all", "sum", "nansum", "mean", "count_nonzero", "norm"}

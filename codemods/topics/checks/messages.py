@@ -6,10 +6,10 @@ import ast
 import re
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.module import Module
-from codemods.topics.checks.forms import Link
-from codemods.topics.checks.texts import Piece, pieces
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.checks.forms import Link
+from fullgraph.codemods.topics.checks.texts import Piece, pieces
 
 SAFE_AS = {'"': "'", "\n": " ", "\r": " ", "\\": "/", "\0": " "}
 """Characters that inductor does not carry: it writes the text into C++ as it is."""

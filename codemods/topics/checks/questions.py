@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.syntax.flow import last_name
-from codemods.syntax.tensors.tables import BOOL_ELEMENTWISE, REDUCTIONS
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.tensors.tables import BOOL_ELEMENTWISE, REDUCTIONS
 
 READS = {"item"}
 ASKING = BOOL_ELEMENTWISE | REDUCTIONS | {"equal", "allclose", "is_nonzero", "item"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from math import frexp
 
-from codemods.module import Module
-from codemods.syntax.flow import last_name
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.flow import last_name
 
 QUERIES = {"size", "dim", "numel", "ndimension", "is_floating_point", "is_complex", "is_contiguous", "stride", "type"}
 BUILTINS = ("len", "isinstance", "hasattr", "callable", "issubclass", "min", "max", "abs", "tuple", "type")

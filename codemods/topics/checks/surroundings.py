@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.module import Function, Module
-from codemods.syntax.assignments import own_nodes
-from codemods.topics.checks.forms import Check, Link
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.topics.checks.forms import Check, Link
 
 TRIES = (ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
 HARMLESS = (

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from codemods.imports import is_bound_otherwise
-from codemods.module import Module
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import Place
-from codemods.syntax.tensors.annotated import said_by
-from codemods.syntax.tensors.calls import PAIRS
-from codemods.syntax.tensors.infer import Tensors
-from codemods.syntax.tensors.known import Known
-from codemods.syntax.tensors.tables import (
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import Place
+from fullgraph.codemods.syntax.tensors.annotated import said_by
+from fullgraph.codemods.syntax.tensors.calls import PAIRS
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.syntax.tensors.known import Known
+from fullgraph.codemods.syntax.tensors.tables import (
     BOOL_ELEMENTWISE,
     CASTS,
     FACTORIES,
@@ -25,8 +25,8 @@ from codemods.syntax.tensors.tables import (
     RESHAPERS,
     SAME_ELEMENTWISE,
 )
-from codemods.topics.checks.questions import looks_at_values
-from codemods.topics.checks.statics import is_number, is_size
+from fullgraph.codemods.topics.checks.questions import looks_at_values
+from fullgraph.codemods.topics.checks.statics import is_number, is_size
 
 COMPARED = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 MAKES = REDUCTIONS | FLOAT_ELEMENTWISE | SAME_ELEMENTWISE | BOOL_ELEMENTWISE | FLATTENERS | RESHAPERS

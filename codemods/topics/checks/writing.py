@@ -6,14 +6,14 @@ import ast
 import textwrap
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.imports import is_bound_otherwise
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.syntax.signatures.width import shown_width, width_of
-from codemods.topics.checks.conditions import Condition
-from codemods.topics.checks.forms import Check, is_elif, nth_elif
-from codemods.topics.checks.messages import Message
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.signatures.width import shown_width, width_of
+from fullgraph.codemods.topics.checks.conditions import Condition
+from fullgraph.codemods.topics.checks.forms import Check, is_elif, nth_elif
+from fullgraph.codemods.topics.checks.messages import Message
 
 COMPILING = "torch.compiler.is_compiling"
 LONG_TEXT = ('"""', "'''")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from codemods.project import Project
-from codemods.topics.compile_requests.requests import requests_of
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.compile_requests.requests import requests_of
 
 
 def home_of(project: Project, file: str, name: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.imports import first_name, insert_import, insert_name
-from codemods.model import Edit
-from codemods.module import Module, position
-from codemods.project import Project
-from codemods.syntax.importing import check_import, import_name, relative_origin
-from codemods.syntax.places import where
-from codemods.topics.compile_requests.home import parent
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import first_name, insert_import, insert_name
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module, position
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.importing import check_import, import_name, relative_origin
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.compile_requests.home import parent
 
 
 def import_wrapper(

@@ -7,12 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from codemods.module import Module
-from codemods.scopes import DEFINITIONS
-from codemods.syntax.compiled import asks_to_compile, target_of
-from codemods.syntax.definitions import SAME_INSTANCE
-from codemods.topics.compile_requests.requests import Form, Request
-from codemods.topics.compile_requests.wrappers import WRAPPERS, last_name, outermost
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import DEFINITIONS
+from fullgraph.codemods.syntax.compiled import asks_to_compile, target_of
+from fullgraph.codemods.syntax.definitions import SAME_INSTANCE
+from fullgraph.codemods.topics.compile_requests.requests import Form, Request
+from fullgraph.codemods.topics.compile_requests.wrappers import WRAPPERS, last_name, outermost
 
 OWN = ("self", "cls")
 

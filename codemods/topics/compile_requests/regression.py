@@ -6,12 +6,12 @@ import ast
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.topics.compile_requests.requests import Form, Request, requests_of
-from codemods.topics.regression_tests.file import Check
-from codemods.topics.regression_tests.sources import SOURCE_FILES, TREE_OF, as_text, sources_of, where
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.compile_requests.requests import Form, Request, requests_of
+from fullgraph.codemods.topics.regression_tests.file import Check
+from fullgraph.codemods.topics.regression_tests.sources import SOURCE_FILES, TREE_OF, as_text, sources_of, where
 
 IMPORTS = ("import ast", "from collections.abc import Iterator", "from pathlib import Path")
 

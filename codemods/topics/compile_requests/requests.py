@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from codemods.module import Module
-from codemods.project import Project, is_test
-from codemods.scopes import DEFINITIONS
-from codemods.syntax.compiled import asks_to_compile, entry_point, is_method, modules_that_compile, target_of
-from codemods.syntax.definitions import Definitions
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project, is_test
+from fullgraph.codemods.scopes import DEFINITIONS
+from fullgraph.codemods.syntax.compiled import asks_to_compile, entry_point, is_method, modules_that_compile, target_of
+from fullgraph.codemods.syntax.definitions import Definitions
 
 
 class Form(Enum):

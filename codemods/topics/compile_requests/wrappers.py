@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.syntax.compiled import asks_to_compile, target_of
-from codemods.topics.compile_requests.requests import Form, Request
+from fullgraph.codemods.syntax.compiled import asks_to_compile, target_of
+from fullgraph.codemods.topics.compile_requests.requests import Form, Request
 
 GATED, COUNTED = "gated", "counted"
 WRAPPERS = (GATED, COUNTED)

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 
-from codemods.codemod import Unsure
-from codemods.imports import insert_line_after
-from codemods.model import Edit, Span
-from codemods.module import NEWLINE, Module
-from codemods.syntax.places import where
-from codemods.syntax.signatures.width import WIDTHS, shown_width
-from codemods.topics.compile_requests.requests import Form, Request
-from codemods.topics.compile_requests.wrappers import GATED, WRAPPERS, last_name, layers_of, wrapper_of
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import insert_line_after
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import NEWLINE, Module
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.signatures.width import WIDTHS, shown_width
+from fullgraph.codemods.topics.compile_requests.requests import Form, Request
+from fullgraph.codemods.topics.compile_requests.wrappers import GATED, WRAPPERS, last_name, layers_of, wrapper_of
 
 PRAGMA = re.compile(r"#.*\b(?:type|noqa|pyright|pylint|pyre|ruff|fmt|pragma|fullgraph)\b")
 """A comment that is about its line."""

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codemods.module import Module
-from codemods.syntax.compiled import traced_nodes
-from codemods.syntax.tensors.counters import is_whole
-from codemods.syntax.tensors.infer import Tensors
-from codemods.topics.compile_settings.fates import Fate, fates_of, fates_of_shape
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.compiled import traced_nodes
+from fullgraph.codemods.syntax.tensors.counters import is_whole
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.topics.compile_settings.fates import Fate, fates_of, fates_of_shape
 
 SCALARS, SHAPES, MESSAGES = (
     "capture_scalar_outputs",

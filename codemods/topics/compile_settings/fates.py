@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from codemods.module import Module
-from codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.tensors.infer import Tensors
 
 Kind = Literal["size", "kept", "plain", "branch", "worse", "unknown"]
 DEEP = 4

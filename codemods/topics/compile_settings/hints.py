@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.syntax.placing import insert_before
-from codemods.topics.compile_settings.constructs import SCALARS, Construct
-from codemods.topics.compile_settings.fates import assigned_name, is_number
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.topics.compile_settings.constructs import SCALARS, Construct
+from fullgraph.codemods.topics.compile_settings.fates import assigned_name, is_number
 
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 COUNTED = {"zeros", "ones", "empty", "rand", "randn", "arange", "new_zeros", "new_ones", "new_empty"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Codemod, Unsure
-from codemods.model import Finding, Site
-from codemods.project import Project
-from codemods.topics.compile_settings.requests import Request, functions_at
-from codemods.topics.compile_settings.sizes import changing_sizes, write_marks
+from fullgraph.codemods.codemod import Codemod, Unsure
+from fullgraph.codemods.model import Finding, Site
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.compile_settings.requests import Request, functions_at
+from fullgraph.codemods.topics.compile_settings.sizes import changing_sizes, write_marks
 
 LIMIT = "GB0039"
 OTHERWISE = (

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.compiled import Asked, asked_in, compiled_code, entry_point, fullgraph_of, traced_nodes
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.disabled import is_disabled
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.compiled import Asked, asked_in, compiled_code, entry_point, fullgraph_of, traced_nodes
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.disabled import is_disabled
 
 
 @dataclass(frozen=True)

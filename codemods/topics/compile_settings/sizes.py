@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterable
 from itertools import product, takewhile
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.placing import insert_before
-from codemods.syntax.tensors.infer import Tensors
-from codemods.topics.compile_settings.hints import PERHAPS, SIMPLE
-from codemods.topics.compile_settings.requests import Request, is_called_compiled
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.topics.compile_settings.hints import PERHAPS, SIMPLE
+from fullgraph.codemods.topics.compile_settings.requests import Request, is_called_compiled
 
 SIZE = re.compile(r"tensor '(\w+)' size mismatch at index (\d+)\.")
 MARKS = {"torch._dynamo.mark_dynamic", "torch._dynamo.maybe_mark_dynamic"}

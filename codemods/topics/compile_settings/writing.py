@@ -6,16 +6,16 @@ import ast
 import re
 from collections.abc import Sequence
 
-from codemods.codemod import Unsure
-from codemods.imports import statement_start
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import DEFINITIONS
-from codemods.syntax.compiled import asked_in
-from codemods.syntax.placing import insert_at, insert_before
-from codemods.topics.compile_settings.constructs import MESSAGES, SCALARS, SHAPES
-from codemods.topics.compile_settings.requests import Request
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import statement_start
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import DEFINITIONS
+from fullgraph.codemods.syntax.compiled import asked_in
+from fullgraph.codemods.syntax.placing import insert_at, insert_before
+from fullgraph.codemods.topics.compile_settings.constructs import MESSAGES, SCALARS, SHAPES
+from fullgraph.codemods.topics.compile_settings.requests import Request
 
 COMMENTS = {
     SCALARS: "# Numbers that are read from tensors stay in the graph.",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.compiled import entry_point
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import where
-from codemods.topics.compile_requests.requests import Form, Request
-from codemods.topics.compile_requests.wrappers import outermost
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.compiled import entry_point
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.compile_requests.requests import Form, Request
+from fullgraph.codemods.topics.compile_requests.wrappers import outermost
 
 
 def check(project: Project, request: Request) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codemods.payload import payload
+from fullgraph.codemods.payload import payload
 
 FILE, ENVIRONMENT = "compiled_calls.py", "COUNT_COMPILED_CALLS"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codemods.project import Project
-from codemods.topics.compile_requests.naming import base_name, choose_names, scope_of, text_given_to
-from codemods.topics.compile_requests.requests import Request, requests_of
-from codemods.topics.compile_requests.wrappers import COUNTED, wrapper_of
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.compile_requests.naming import base_name, choose_names, scope_of, text_given_to
+from fullgraph.codemods.topics.compile_requests.requests import Request, requests_of
+from fullgraph.codemods.topics.compile_requests.wrappers import COUNTED, wrapper_of
 
 
 def names_of(project: Project) -> dict[Request, str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from codemods.model import Edit
-from codemods.project import Project
-from codemods.topics.compile_requests.regression import everything_wrapped
-from codemods.topics.compile_requests.requests import Request
-from codemods.topics.compile_requests.wrappers import COUNTED
-from codemods.topics.regression_tests.file import Check, new_test, regression_test
-from codemods.topics.regression_tests.graphs import compiles_in_one_graph
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.compile_requests.regression import everything_wrapped
+from fullgraph.codemods.topics.compile_requests.requests import Request
+from fullgraph.codemods.topics.compile_requests.wrappers import COUNTED
+from fullgraph.codemods.topics.regression_tests.file import Check, new_test, regression_test
+from fullgraph.codemods.topics.regression_tests.graphs import compiles_in_one_graph
 
 TITLE = "everything_compiled_is_counted"
 

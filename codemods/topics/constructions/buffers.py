@@ -6,21 +6,21 @@ import ast
 import re
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.assignments import FUNCTIONS, attribute_settings, own_nodes
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import Place, where
-from codemods.syntax.signatures.constructor import insert_after, is_init_call, shares_line
-from codemods.topics.constructions.hot import Hot, hot_methods
-from codemods.topics.constructions.naming import MODULE_NAMES, free_name, name_for, variable_of
-from codemods.topics.constructions.reading import is_reading_layer
-from codemods.topics.constructions.tensors import ConstantTensor, Device, is_device
-from codemods.topics.constructions.writing import can_go, indented_like, joined, remove_line, text_without
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, attribute_settings, own_nodes
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.syntax.signatures.constructor import insert_after, is_init_call, shares_line
+from fullgraph.codemods.topics.constructions.hot import Hot, hot_methods
+from fullgraph.codemods.topics.constructions.naming import MODULE_NAMES, free_name, name_for, variable_of
+from fullgraph.codemods.topics.constructions.reading import is_reading_layer
+from fullgraph.codemods.topics.constructions.tensors import ConstantTensor, Device, is_device
+from fullgraph.codemods.topics.constructions.writing import can_go, indented_like, joined, remove_line, text_without
 
 WIDTH = 88
 MOST_READS = 2

@@ -7,17 +7,17 @@ import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.imports import statement_start
-from codemods.model import Edit, Span
-from codemods.module import Function, Module
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.extraction.moved_text import moved, whole_lines
-from codemods.syntax.extraction.owner import is_private
-from codemods.syntax.places import where
-from codemods.syntax.placing import insert_at
-from codemods.syntax.signatures.docstrings import docstring_of
-from codemods.topics.constructions.writing import remove_line
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import statement_start
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.extraction.moved_text import moved, whole_lines
+from fullgraph.codemods.syntax.extraction.owner import is_private
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.placing import insert_at
+from fullgraph.codemods.syntax.signatures.docstrings import docstring_of
+from fullgraph.codemods.topics.constructions.writing import remove_line
 
 REFLECTION = ("locals", "vars", "eval", "exec", "dir", "setattr", "id")
 

@@ -6,13 +6,13 @@ import ast
 import re
 from functools import cached_property
 
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.compiled import regions
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Place
-from codemods.topics.constructions.screen import compiles
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.compiled import regions
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Place
+from fullgraph.codemods.topics.constructions.screen import compiles
 
 STEP = re.compile(r"(?:\w+_)?step")
 MODULES = re.compile(

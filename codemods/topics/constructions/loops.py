@@ -6,21 +6,21 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.imports import statement_start
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import COMPREHENSIONS, names_within
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.aliases import running_scope
-from codemods.syntax.effects.answers import what_changes
-from codemods.syntax.effects.tokens import Token
-from codemods.syntax.places import where
-from codemods.topics.autocast.constant import default_of, is_built, settings, speaks_of_none
-from codemods.topics.constructions.naming import free_name, name_for, variable_of
-from codemods.topics.constructions.tensors import ConstantTensor, is_device
-from codemods.topics.constructions.writing import can_go, indented_like, joined, remove_line, text_without
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import statement_start
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import COMPREHENSIONS, names_within
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.effects.aliases import running_scope
+from fullgraph.codemods.syntax.effects.answers import what_changes
+from fullgraph.codemods.syntax.effects.tokens import Token
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.autocast.constant import default_of, is_built, settings, speaks_of_none
+from fullgraph.codemods.topics.constructions.naming import free_name, name_for, variable_of
+from fullgraph.codemods.topics.constructions.tensors import ConstantTensor, is_device
+from fullgraph.codemods.topics.constructions.writing import can_go, indented_like, joined, remove_line, text_without
 
 STATEMENTS = (ast.For, ast.AsyncFor, ast.While)
 QUIET = {"torch.no_grad", "torch.enable_grad", "torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast"}

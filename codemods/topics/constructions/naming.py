@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.syntax.flow import last_name
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.flow import last_name
 
 BY_FACTORY = {"arange": "positions", "eye": "identity", "linspace": "grid", "zeros": "zeros", "ones": "ones"}
 BY_OPERATOR: dict[type[ast.AST], str] = {

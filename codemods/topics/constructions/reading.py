@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS, attribute_settings
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.heirs import heirs
-from codemods.syntax.places import Place, where
-from codemods.topics.constructions.known import (
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, attribute_settings
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.places import Place, where
+from fullgraph.codemods.topics.constructions.known import (
     ALSO_CONTAINERS,
     FACTS,
     IN_PLACE,

@@ -6,16 +6,16 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.imports import insert_line_after
-from codemods.model import Edit
-from codemods.module import Function, Module
-from codemods.scopes import names_within
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import where
-from codemods.topics.constructions.naming import variable_of
-from codemods.topics.constructions.values import NotConstantError, constant_value
-from codemods.topics.constructions.writing import can_go, indented_like, remove_line, text_without
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import insert_line_after
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.scopes import names_within
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.constructions.naming import variable_of
+from fullgraph.codemods.topics.constructions.values import NotConstantError, constant_value
+from fullgraph.codemods.topics.constructions.writing import can_go, indented_like, remove_line, text_without
 
 READS = {"get", "keys", "values", "items", "index", "count", "copy", "isdisjoint", "issubset", "issuperset", "union"}
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom)

@@ -7,11 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.model import Span
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.topics.constructions.values import NotConstantError, constant_value, is_empty, is_number, is_whole
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.topics.constructions.values import (
+    NotConstantError,
+    constant_value,
+    is_empty,
+    is_number,
+    is_whole,
+)
 
 DATA = {"tensor", "as_tensor"}
 SIZES = {"zeros", "ones"}

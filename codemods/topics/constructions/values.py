@@ -8,8 +8,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from codemods.module import Module
-from codemods.syntax.definitions import Definitions
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.definitions import Definitions
 
 DEEP = 6
 LONGEST = 4096

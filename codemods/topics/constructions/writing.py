@@ -7,11 +7,11 @@ import re
 import struct
 from collections.abc import Sequence
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import NEWLINE, Module
-from codemods.syntax.places import where
-from codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import NEWLINE, Module
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.tensors.infer import Tensors
 
 
 def text_without(module: Module, node: ast.expr, spans: Sequence[Span] = ()) -> str:

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from codemods.module import Function, Module
-from codemods.syntax.assignments import argument_names, own_nodes
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import argument_names, own_nodes
 
 MOVES = {"to", "cuda", "cpu", "xpu", "hpu", "mtia", "ipu"}
 SETTINGS = re.compile(r"\b(?:args?|cfg|conf|config|opts?|options|settings|hparams|params|accelerator|trainer|fabric)$")

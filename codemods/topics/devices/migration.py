@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from codemods.module import Function, Module
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.topics.devices.method import MOVES, Devices, Method, Move, first_argument
-from codemods.topics.devices.warning import helpers
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.topics.devices.method import MOVES, Devices, Method, Move, first_argument
+from fullgraph.codemods.topics.devices.warning import helpers
 
 ASKED_TO_MOVE = {"__init__", "__new__", "__setstate__", "_apply", "load_state_dict", "_load_from_state_dict", *MOVES}
 SPEAKS = re.compile(r"(?:^|_)(?:warn|warning|warnings|log|logger|logging|print)(?:_|$)|^(?:rank_zero_\w+|LOG|LOGGER)$")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.imports import is_bound_otherwise
-from codemods.model import Edit
-from codemods.module import Function, Module
-from codemods.syntax.assignments import own_nodes
-from codemods.syntax.disabled import IMPORTS, loads_torch
-from codemods.syntax.placing import insert_definition
-from codemods.topics.devices.method import MOVES
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.syntax.disabled import IMPORTS, loads_torch
+from fullgraph.codemods.syntax.placing import insert_definition
+from fullgraph.codemods.topics.devices.method import MOVES
 
 MARKERS = {"torch.compiler.assume_constant_result", "torch._dynamo.assume_constant_result"}
 PARAMETERS = ["owner", "old", "new", "stacklevel"]

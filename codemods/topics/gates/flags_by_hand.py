@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.module import Module
-from codemods.syntax.assignments import FUNCTIONS, argument_names, targets_of
-from codemods.topics.compile_requests.requests import Form, Request
-from codemods.topics.compile_requests.wrappers import last_name
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, argument_names, targets_of
+from fullgraph.codemods.topics.compile_requests.requests import Form, Request
+from fullgraph.codemods.topics.compile_requests.wrappers import last_name
 
 WORD = re.compile(r"compil|eager|inductor|dynamo|jit", re.IGNORECASE)
 INFERENCE = re.compile(r"infer|eval|serv|train", re.IGNORECASE)

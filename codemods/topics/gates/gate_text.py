@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from codemods.payload import payload
+from fullgraph.codemods.payload import payload
 
 FILE = "compile_gate.py"
 

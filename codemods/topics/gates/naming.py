@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.topics.compile_requests.naming import base_name, choose_names, kept_by, snake, text_given_to
-from codemods.topics.compile_requests.requests import Form, Request, requests_of
-from codemods.topics.compile_requests.wrappers import GATED, last_name, wrapper_of
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.topics.compile_requests.naming import base_name, choose_names, kept_by, snake, text_given_to
+from fullgraph.codemods.topics.compile_requests.requests import Form, Request, requests_of
+from fullgraph.codemods.topics.compile_requests.wrappers import GATED, last_name, wrapper_of
 
 UNNAMED = ("forward", "__call__")
 IMPLICIT = re.compile(r"\.(?:forward|__call__)$")

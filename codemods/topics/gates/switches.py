@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS, argument_names
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Definition, Place, only_class, where
-from codemods.syntax.signatures.constructor import Setting, add_parameters, is_dataclass, require_settings
-from codemods.syntax.signatures.statement import rewrite_signature
-from codemods.topics.compile_requests.requests import Form, Request
-from codemods.topics.gates.flags_by_hand import WORD, flag_by_hand
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, argument_names
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Definition, Place, only_class, where
+from fullgraph.codemods.syntax.signatures.constructor import Setting, add_parameters, is_dataclass, require_settings
+from fullgraph.codemods.syntax.signatures.statement import rewrite_signature
+from fullgraph.codemods.topics.compile_requests.requests import Form, Request
+from fullgraph.codemods.topics.gates.flags_by_hand import WORD, flag_by_hand
 
 Source = Literal["environment", "config", "argument"]
 

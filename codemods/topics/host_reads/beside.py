@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.tensors.tables import PURE_METHODS
-from codemods.topics.host_reads.look import Look
-from codemods.topics.host_reads.paths import SIMPLE, between, is_conditional
-from codemods.topics.host_reads.reads import Read
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.tensors.tables import PURE_METHODS
+from fullgraph.codemods.topics.host_reads.look import Look
+from fullgraph.codemods.topics.host_reads.paths import SIMPLE, between, is_conditional
+from fullgraph.codemods.topics.host_reads.reads import Read
 
 NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from codemods.codemod import Unsure
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.flow import last_name
-from codemods.syntax.loops import call_name
-from codemods.syntax.places import where
-from codemods.syntax.tensors.known import Device, Known
-from codemods.syntax.tensors.tables import FACTORIES, LIKE
-from codemods.syntax.tensors.usage import is_in_sight, put_into
-from codemods.topics.host_reads.look import Look, names_in
-from codemods.topics.host_reads.paths import check_way_out, is_conditional, leaves_early, skips
-from codemods.topics.host_reads.reads import Loop, Read, loops_around
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.loops import call_name
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.tensors.known import Device, Known
+from fullgraph.codemods.syntax.tensors.tables import FACTORIES, LIKE
+from fullgraph.codemods.syntax.tensors.usage import is_in_sight, put_into
+from fullgraph.codemods.topics.host_reads.look import Look, names_in
+from fullgraph.codemods.topics.host_reads.paths import check_way_out, is_conditional, leaves_early, skips
+from fullgraph.codemods.topics.host_reads.reads import Loop, Read, loops_around
 
 
 @dataclass(frozen=True, eq=False)

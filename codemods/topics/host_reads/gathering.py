@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.scopes import COMPREHENSIONS
-from codemods.topics.host_reads.elements import Elements, item_source
-from codemods.topics.host_reads.look import CLOSED, Look, names_in, one_of
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.topics.host_reads.elements import Elements, item_source
+from fullgraph.codemods.topics.host_reads.look import CLOSED, Look, names_in, one_of
 
 
 def gathered(group: Elements) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.syntax.effects.answers import what_changes
-from codemods.syntax.places import where
-from codemods.syntax.placing import insert_before
-from codemods.topics.host_reads.look import Look, names_in, one_of
-from codemods.topics.host_reads.rows import Row, is_items
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.syntax.effects.answers import what_changes
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.topics.host_reads.look import Look, names_in, one_of
+from fullgraph.codemods.topics.host_reads.rows import Row, is_items
 
 AMIN, AMAX = ".amin(dim=1)", ".amax(dim=1)"
 AMINMAX = {AMIN: AMAX, AMAX: AMIN}

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.syntax.effects.answers import what_changes
-from codemods.syntax.places import where
-from codemods.syntax.tensors.counters import is_whole, length_of
-from codemods.syntax.tensors.tables import COUNTING, FACTORIES
-from codemods.syntax.tensors.usage import is_used_as_array
-from codemods.topics.host_reads.gathering import is_list
-from codemods.topics.host_reads.listing import Listed, before_loop
-from codemods.topics.host_reads.look import Batch, Look, names_in
-from codemods.topics.host_reads.paths import (
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.syntax.effects.answers import what_changes
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.tensors.counters import is_whole, length_of
+from fullgraph.codemods.syntax.tensors.tables import COUNTING, FACTORIES
+from fullgraph.codemods.syntax.tensors.usage import is_used_as_array
+from fullgraph.codemods.topics.host_reads.gathering import is_list
+from fullgraph.codemods.topics.host_reads.listing import Listed, before_loop
+from fullgraph.codemods.topics.host_reads.look import Batch, Look, names_in
+from fullgraph.codemods.topics.host_reads.paths import (
     SIMPLE,
     between,
     check_room,
@@ -25,8 +25,16 @@ from codemods.topics.host_reads.paths import (
     runs_before,
     skips,
 )
-from codemods.topics.host_reads.reads import SCOPES, Read
-from codemods.topics.host_reads.rows import ROW_REDUCTIONS, Row, check_names, is_items, row_of, stored_in, why_not
+from fullgraph.codemods.topics.host_reads.reads import SCOPES, Read
+from fullgraph.codemods.topics.host_reads.rows import (
+    ROW_REDUCTIONS,
+    Row,
+    check_names,
+    is_items,
+    row_of,
+    stored_in,
+    why_not,
+)
 
 SMALL = 1024
 """So many numbers are read as quickly as one."""

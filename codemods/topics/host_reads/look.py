@@ -9,17 +9,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import names_within
-from codemods.syntax.effects.answers import what_changes
-from codemods.syntax.signatures.width import shown_width, width_of
-from codemods.syntax.tensors.infer import Tensors
-from codemods.syntax.tensors.known import Known
-from codemods.syntax.tensors.tables import PURE_METHODS
-from codemods.topics.host_reads.reads import SCOPES
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import names_within
+from fullgraph.codemods.syntax.effects.answers import what_changes
+from fullgraph.codemods.syntax.signatures.width import shown_width, width_of
+from fullgraph.codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.syntax.tensors.known import Known
+from fullgraph.codemods.syntax.tensors.tables import PURE_METHODS
+from fullgraph.codemods.topics.host_reads.reads import SCOPES
 
 CLOSED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Dict, ast.ListComp, ast.DictComp)
 PURE_BUILTINS = ("len", "min", "max", "range", "int", "enumerate", "zip", "reversed", "list", "sorted", "str")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.module import Module
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.places import where
-from codemods.topics.host_reads.reads import LOOPS, SCOPES, Loop
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.host_reads.reads import LOOPS, SCOPES, Loop
 
 CONSUMERS = ("list", "tuple", "set", "frozenset", "sum", "max", "min", "sorted", "dict")
 """They go through an iterator to its end."""

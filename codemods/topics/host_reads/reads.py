@@ -7,9 +7,9 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.module import Module
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.tensors.tables import NEUTRAL
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.tensors.tables import NEUTRAL
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 LOOPS = (ast.For, ast.AsyncFor)

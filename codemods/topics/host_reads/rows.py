@@ -6,12 +6,12 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.places import where
-from codemods.syntax.tensors.tables import BOOL_REDUCTIONS
-from codemods.topics.host_reads.look import Look, names_in
-from codemods.topics.host_reads.reads import Loop, Read, bare, loops_around
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.tensors.tables import BOOL_REDUCTIONS
+from fullgraph.codemods.topics.host_reads.look import Look, names_in
+from fullgraph.codemods.topics.host_reads.reads import Loop, Read, bare, loops_around
 
 ROW_REDUCTIONS = {
     **{name: name for name in BOOL_REDUCTIONS},

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.dropping import drop_statements
-from codemods.syntax.places import where
-from codemods.syntax.placing import insert_before
-from codemods.topics.host_reads.elements import Elements, check, elements, item_source
-from codemods.topics.host_reads.gathering import (
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.dropping import drop_statements
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.topics.host_reads.elements import Elements, check, elements, item_source
+from fullgraph.codemods.topics.host_reads.gathering import (
     counter_of,
     gathered,
     guard_of,
@@ -22,10 +22,10 @@ from codemods.topics.host_reads.gathering import (
     is_simple_range,
     word_for,
 )
-from codemods.topics.host_reads.lists import one_by_one
-from codemods.topics.host_reads.look import Batch, Look, names_in
-from codemods.topics.host_reads.paths import check_room, is_conditional, leaves_early, runs_before
-from codemods.topics.host_reads.reads import Read
+from fullgraph.codemods.topics.host_reads.lists import one_by_one
+from fullgraph.codemods.topics.host_reads.look import Batch, Look, names_in
+from fullgraph.codemods.topics.host_reads.paths import check_room, is_conditional, leaves_early, runs_before
+from fullgraph.codemods.topics.host_reads.reads import Read
 
 NO_BRACKETS = (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.List, ast.Tuple, ast.Dict)
 

@@ -6,16 +6,16 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.syntax.placing import insert_before
-from codemods.syntax.tensors.infer import has_complex
-from codemods.syntax.tensors.known import Kind
-from codemods.syntax.tensors.tables import SAME_REDUCTIONS, SUMS
-from codemods.topics.host_reads.beside import Number, number_of, runs
-from codemods.topics.host_reads.look import Batch, Look
-from codemods.topics.host_reads.paths import runs_before
-from codemods.topics.host_reads.reads import Read
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.syntax.tensors.infer import has_complex
+from fullgraph.codemods.syntax.tensors.known import Kind
+from fullgraph.codemods.syntax.tensors.tables import SAME_REDUCTIONS, SUMS
+from fullgraph.codemods.topics.host_reads.beside import Number, number_of, runs
+from fullgraph.codemods.topics.host_reads.look import Batch, Look
+from fullgraph.codemods.topics.host_reads.paths import runs_before
+from fullgraph.codemods.topics.host_reads.reads import Read
 
 EXTREMES = {"min": "min", "amin": "min", "max": "max", "amax": "max"}
 FLOATS_ONLY = {"mean", "std", "var"}

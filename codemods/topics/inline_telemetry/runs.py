@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from codemods.module import Function, Module
-from codemods.syntax.compiled import shut_out
-from codemods.syntax.extraction.control_flow import ControlFlow
-from codemods.syntax.extraction.extractable import LOOPS, nodes_of
-from codemods.topics.inline_telemetry.statements import Statements, keeps
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.compiled import shut_out
+from fullgraph.codemods.syntax.extraction.control_flow import ControlFlow
+from fullgraph.codemods.syntax.extraction.extractable import LOOPS, nodes_of
+from fullgraph.codemods.topics.inline_telemetry.statements import Statements, keeps
 
 
 @dataclass(frozen=True)

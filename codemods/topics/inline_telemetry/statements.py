@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from codemods.module import Function, Module
-from codemods.syntax.extraction.extractable import nodes_below, nodes_of
-from codemods.syntax.flow import COLLECTS, Flow, is_in_place, last_name, mentions, root
-from codemods.topics.telemetry import ENDS, ITERATORS, LOGS, REDUCERS, WORD, WORK
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.extraction.extractable import nodes_below, nodes_of
+from fullgraph.codemods.syntax.flow import COLLECTS, Flow, is_in_place, last_name, mentions, root
+from fullgraph.codemods.topics.telemetry import ENDS, ITERATORS, LOGS, REDUCERS, WORD, WORK
 
 KEEPS = re.compile(r"telemetry|stats?|statistics|metrics?|logs|monitor|diagnostics?|report|debug")
 """Words in the names of what telemetry is kept in."""

@@ -6,13 +6,13 @@ import ast
 import builtins
 import re
 
-from codemods.codemod import Unsure
-from codemods.module import NEWLINE, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.places import where
-from codemods.syntax.replaced import place, replacements
-from codemods.topics.inner_imports.known import NEW_NAMES, REPLACED
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import NEWLINE, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.replaced import place, replacements
+from fullgraph.codemods.topics.inner_imports.known import NEW_NAMES, REPLACED
 
 Import = ast.Import | ast.ImportFrom
 IMPORTS = (ast.Import, ast.ImportFrom)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import FUNCTIONS
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import where
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import where
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 STEP = re.compile(r"forward|(?:\w+_)?step")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from codemods.codemod import Unsure
-from codemods.imports import insert_import, insert_name
-from codemods.model import Edit, Span
-from codemods.module import NEWLINE, Module
-from codemods.syntax.dropping import drop_statements, shares_line
-from codemods.syntax.places import where
-from codemods.topics.inner_imports.checks import IMPORTS, Import
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import insert_import, insert_name
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import NEWLINE, Module
+from fullgraph.codemods.syntax.dropping import drop_statements, shares_line
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.inner_imports.checks import IMPORTS, Import
 
 WIDTH = 88
 

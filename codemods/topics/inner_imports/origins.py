@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from pathlib import PurePosixPath
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project, running_imports
-from codemods.syntax.places import where
-from codemods.topics.inner_imports.checks import IMPORTS, Import
-from codemods.topics.inner_imports.known import comes_with_torch, is_standard
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project, running_imports
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.inner_imports.checks import IMPORTS, Import
+from fullgraph.codemods.topics.inner_imports.known import comes_with_torch, is_standard
 
 QUIET = {
     *("logging.getLogger", "typing.TypeVar", "typing.NewType", "collections.namedtuple", "re.compile", "pathlib.Path"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from codemods.syntax.places import Definition
-from codemods.topics.keys.constants import Constant
+from fullgraph.codemods.syntax.places import Definition
+from fullgraph.codemods.topics.keys.constants import Constant
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.scopes import FUNCTIONS, position
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Definition, Place
-from codemods.topics.keys.functions import parameter_for
-from codemods.topics.keys.variables import variable_of
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import FUNCTIONS, position
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Definition, Place
+from fullgraph.codemods.topics.keys.functions import parameter_for
+from fullgraph.codemods.topics.keys.variables import variable_of
 
 MANY = 10
 """Files that mention a function, beyond which its callers are not looked for."""

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from codemods.module import Function, Module
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.loops import element_of
-from codemods.syntax.places import Place, only_function, where
-from codemods.topics.keys.answers import Keys
-from codemods.topics.keys.functions import is_plain, is_unbound, override_of, parameter_for
-from codemods.topics.keys.loops import keys_source, loop_target
-from codemods.topics.keys.variables import Variable, function_around, variable_in, variable_of
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.loops import element_of
+from fullgraph.codemods.syntax.places import Place, only_function, where
+from fullgraph.codemods.topics.keys.answers import Keys
+from fullgraph.codemods.topics.keys.functions import is_plain, is_unbound, override_of, parameter_for
+from fullgraph.codemods.topics.keys.loops import keys_source, loop_target
+from fullgraph.codemods.topics.keys.variables import Variable, function_around, variable_in, variable_of
 
 READING_METHODS = frozenset({"keys", "values", "items", "get", "copy"})
 READING_BUILTINS = (

@@ -6,12 +6,12 @@ import ast
 import re
 from dataclasses import dataclass
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Definition, where
-from codemods.topics.keys.functions import sets_attribute
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Definition, where
+from fullgraph.codemods.topics.keys.functions import sets_attribute
 
 TUPLE = re.compile(rb"""([A-Za-z]\w*)[ \t]*(?::[^=\n]+)?=[ \t]*\(\s*["'][^()]*\)""")
 IN_TESTS = re.compile(r"(?:^|/)(?:tests?/|test_[^/]*$|conftest\.py$)")

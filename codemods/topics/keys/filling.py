@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.topics.keys.loops import keys_source, loop_target
-from codemods.topics.keys.variables import Variable
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.keys.loops import keys_source, loop_target
+from fullgraph.codemods.topics.keys.variables import Variable
 
 LEAVING = (ast.Break, ast.Continue, ast.Return)
 

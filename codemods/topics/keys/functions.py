@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.scopes import FUNCTIONS, position
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Place, only_class, where
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import FUNCTIONS, position
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Place, only_class, where
 
 SETTERS = ("setattr", "patch", "object")
 HARMLESS = ("torch.no_grad", "torch.inference_mode", "torch.compile", "torch.compiler.disable")

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import FUNCTIONS
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.loops import element_of, unwrap
-from codemods.syntax.places import Definition, Place, only_function, where
-from codemods.topics.keys.answers import Keys, agreed
-from codemods.topics.keys.callers import arguments_for
-from codemods.topics.keys.changes import Changes
-from codemods.topics.keys.constants import constant_behind, strings_in
-from codemods.topics.keys.filling import filled_from, is_empty_dict
-from codemods.topics.keys.functions import is_plain, override_of
-from codemods.topics.keys.loops import is_index, is_method_call, keys_source, loop_target, mapping_of
-from codemods.topics.keys.variables import Variable, variable_of
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import FUNCTIONS
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.loops import element_of, unwrap
+from fullgraph.codemods.syntax.places import Definition, Place, only_function, where
+from fullgraph.codemods.topics.keys.answers import Keys, agreed
+from fullgraph.codemods.topics.keys.callers import arguments_for
+from fullgraph.codemods.topics.keys.changes import Changes
+from fullgraph.codemods.topics.keys.constants import constant_behind, strings_in
+from fullgraph.codemods.topics.keys.filling import filled_from, is_empty_dict
+from fullgraph.codemods.topics.keys.functions import is_plain, override_of
+from fullgraph.codemods.topics.keys.loops import is_index, is_method_call, keys_source, loop_target, mapping_of
+from fullgraph.codemods.topics.keys.variables import Variable, variable_of
 
 DEPTH = 12
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.syntax.loops import call_name, element_of
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.loops import call_name, element_of
 
 
 def mapping_of(node: ast.expr) -> ast.expr:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.imports import insert_import
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.importing import check_import, import_name, relative_origin
-from codemods.syntax.places import where
-from codemods.topics.keys.constants import Constant
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import insert_import
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.importing import check_import, import_name, relative_origin
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.keys.constants import Constant
 
 
 def spell(definitions: Definitions, module: Module, constant: Constant, place: ast.AST) -> tuple[str, tuple[Edit, ...]]:

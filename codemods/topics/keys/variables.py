@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.module import Module
-from codemods.scopes import COMPREHENSIONS, FUNCTIONS
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import COMPREHENSIONS, FUNCTIONS
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While, *COMPREHENSIONS)
 

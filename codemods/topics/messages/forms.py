@@ -6,11 +6,11 @@ import ast
 import re
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.topics.messages.kinds import Kind
-from codemods.topics.messages.tests import REDUCING, is_reduction
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.messages.kinds import Kind
+from fullgraph.codemods.topics.messages.tests import REDUCING, is_reduction
 
 NUMBER = re.compile(r"[-+ ,0]*\d*(?:\.\d+)?[deEfFgG%]?")
 PERCENT = re.compile(r"%(\(\w*\))?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(.)", re.S)

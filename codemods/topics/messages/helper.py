@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.imports import is_bound_otherwise
-from codemods.model import Edit
-from codemods.module import Function, Module
-from codemods.payload import payload
-from codemods.project import Project
-from codemods.syntax.disabled import IMPORTS, loads_torch
-from codemods.syntax.placing import insert_definition
-from codemods.topics.compile_requests.home import defines, is_package, top_folder
-from codemods.topics.compile_requests.importing import import_wrapper
-from codemods.topics.messages.kinds import Kind
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.payload import payload
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.disabled import IMPORTS, loads_torch
+from fullgraph.codemods.syntax.placing import insert_definition
+from fullgraph.codemods.topics.compile_requests.home import defines, is_package, top_folder
+from fullgraph.codemods.topics.compile_requests.importing import import_wrapper
+from fullgraph.codemods.topics.messages.kinds import Kind
 
 MARKERS = {"torch.compiler.assume_constant_result", "torch._dynamo.assume_constant_result"}
 MAKER, FILE = "in_graph", "in_graph.py"

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.codemod import Unsure
-from codemods.module import Module
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
 ONCE = ("debug_once", "info_once", "warning_once", "error_once")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.module import Function, Module, position
-from codemods.syntax.assignments import own_nodes
-from codemods.topics.messages.helper import is_made
-from codemods.topics.messages.kinds import ONCE, is_message
-from codemods.topics.messages.tests import DECIDING, REDUCING
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Function, Module, position
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.topics.messages.helper import is_made
+from fullgraph.codemods.topics.messages.kinds import ONCE, is_message
+from fullgraph.codemods.topics.messages.tests import DECIDING, REDUCING
 
 VALUES = {*DECIDING, *REDUCING, "item"}
 TRIES = (ast.Try, ast.TryStar)

@@ -8,15 +8,23 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.project import Project
-from codemods.topics.messages.forms import ODD, PERCENT, Form, is_plain_call, read_in, specification, whole_read
-from codemods.topics.messages.helper import require_kind, require_torch
-from codemods.topics.messages.kinds import Kind
-from codemods.topics.messages.layout import laid_out, quoted
-from codemods.topics.scalars.guard import branched
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.messages.forms import (
+    ODD,
+    PERCENT,
+    Form,
+    is_plain_call,
+    read_in,
+    specification,
+    whole_read,
+)
+from fullgraph.codemods.topics.messages.helper import require_kind, require_torch
+from fullgraph.codemods.topics.messages.kinds import Kind
+from fullgraph.codemods.topics.messages.layout import laid_out, quoted
+from fullgraph.codemods.topics.scalars.guard import branched
 
 PLAIN_NUMBER = re.compile(r"%(?:[1-9]\d*)?(?:\.\d+)?[feEgG]")
 """A code of `%` that reads the same in a format; with a leading 0, NaN would not."""

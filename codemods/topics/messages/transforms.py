@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.module import Function, Module
-from codemods.project import Project
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
 
 TRANSFORM = re.compile(rb"\bvmap\b|\bfunctorch\b|\btorch\.func\b|\bjacrev\b|\bjacfwd\b")
 NO_TENSORS = {"shape", "dtype", "device", "ndim", "size", "dim", "numel"}

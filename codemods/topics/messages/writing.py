@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 import re
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import argument_names
-from codemods.topics.messages.forms import Form, form_of
-from codemods.topics.messages.helper import require_kind, require_once
-from codemods.topics.messages.kinds import Kind, kind_of
-from codemods.topics.messages.layout import laid_out, quoted
-from codemods.topics.messages.premises import check_place, is_first
-from codemods.topics.messages.reading import guarded_message, named_reads
-from codemods.topics.messages.tests import tensor_test
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import argument_names
+from fullgraph.codemods.topics.messages.forms import Form, form_of
+from fullgraph.codemods.topics.messages.helper import require_kind, require_once
+from fullgraph.codemods.topics.messages.kinds import Kind, kind_of
+from fullgraph.codemods.topics.messages.layout import laid_out, quoted
+from fullgraph.codemods.topics.messages.premises import check_place, is_first
+from fullgraph.codemods.topics.messages.reading import guarded_message, named_reads
+from fullgraph.codemods.topics.messages.tests import tensor_test
 
 COMMENT = re.compile(r"#[^\r\n]*[\r\n]")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.project import Project
-from codemods.topics.pairs.shapes import Many, Pair, Shape, Table, Whole
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.pairs.shapes import Many, Pair, Shape, Table, Whole
 
 DICTS = {
     "dict",
@@ -95,7 +95,7 @@ def global_value(
     module: Module, node: ast.AST, project: Project, depth: int = 0
 ) -> tuple[Module, str, ast.expr] | None:
     """The module, name and value behind a global that is assigned exactly once in the project, imports followed."""
-    from codemods.model import SourceError
+    from fullgraph.codemods.model import SourceError
 
     if isinstance(node, ast.Name):
         bindings = module.scopes.bound.get(module.tree, {}).get(node.id, [])

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.topics.pairs.annotations import meaning, shape_said
-from codemods.topics.pairs.shapes import Many, Nothing, Pair, Shape, Table, Whole, element, join
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.pairs.annotations import meaning, shape_said
+from fullgraph.codemods.topics.pairs.shapes import Many, Nothing, Pair, Shape, Table, Whole, element, join
 
 if TYPE_CHECKING:
-    from codemods.topics.pairs.values import Values
+    from fullgraph.codemods.topics.pairs.values import Values
 
 
 def shape_of_call(values: Values, module: Module, call: ast.Call) -> Shape | None:

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import FUNCTIONS
-from codemods.topics.pairs.annotations import arguments, meaning, pair_table, unquoted
-from codemods.topics.pairs.owners import Family
-from codemods.topics.pairs.shapes import OWN_KEY, is_int_pair
-from codemods.topics.pairs.sites import attribute_uses, global_uses, local_uses
-from codemods.topics.pairs.uses import Use, classify, contents, settled
-from codemods.topics.pairs.values import Values
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import FUNCTIONS
+from fullgraph.codemods.topics.pairs.annotations import arguments, meaning, pair_table, unquoted
+from fullgraph.codemods.topics.pairs.owners import Family
+from fullgraph.codemods.topics.pairs.shapes import OWN_KEY, is_int_pair
+from fullgraph.codemods.topics.pairs.sites import attribute_uses, global_uses, local_uses
+from fullgraph.codemods.topics.pairs.uses import Use, classify, contents, settled
+from fullgraph.codemods.topics.pairs.values import Values
 
 NO_TENSORS = {"torch.device", "torch.Generator", "torch.Size", "torch.dtype", "torch.compile", "torch.no_grad"}
 VAGUE = {"typing.Any", "object"}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Function, Module
-from codemods.project import is_test
-from codemods.syntax.disabled import disable, is_disabled
-from codemods.syntax.places import CONSTRUCTORS
-from codemods.topics.pairs.dicts import PairDict
-from codemods.topics.pairs.uses import Use
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import is_test
+from fullgraph.codemods.syntax.disabled import disable, is_disabled
+from fullgraph.codemods.syntax.places import CONSTRUCTORS
+from fullgraph.codemods.topics.pairs.dicts import PairDict
+from fullgraph.codemods.topics.pairs.uses import Use
 
 COMMENT = "# Keyed by pairs of ints: not to be touched in compiled code."
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.module import Module, position
-from codemods.project import Project
-from codemods.topics.pairs.annotations import meaning
-from codemods.topics.pairs.owners import Family, decorator_name, words
-from codemods.topics.pairs.spills import spilled
-from codemods.topics.pairs.uses import Use, escape, placed
+from fullgraph.codemods.module import Module, position
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.pairs.annotations import meaning
+from fullgraph.codemods.topics.pairs.owners import Family, decorator_name, words
+from fullgraph.codemods.topics.pairs.spills import spilled
+from fullgraph.codemods.topics.pairs.uses import Use, escape, placed
 
 ASKS = {"isinstance", "issubclass", "typing.cast"}
 ANSWERS = (ast.Return, ast.IfExp, ast.NamedExpr, ast.Lambda)

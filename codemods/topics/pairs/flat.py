@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.topics.pairs.annotations import arguments, pair_table, unquoted
-from codemods.topics.pairs.dicts import PairDict
-from codemods.topics.pairs.helper import add_function, choose_name, import_function
-from codemods.topics.pairs.keys import Keys, keys_of
-from codemods.topics.pairs.loops import loop_edits
-from codemods.topics.pairs.strides import Stride, check_visible, choose_stride, form_of
-from codemods.topics.pairs.uses import Use
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.pairs.annotations import arguments, pair_table, unquoted
+from fullgraph.codemods.topics.pairs.dicts import PairDict
+from fullgraph.codemods.topics.pairs.helper import add_function, choose_name, import_function
+from fullgraph.codemods.topics.pairs.keys import Keys, keys_of
+from fullgraph.codemods.topics.pairs.loops import loop_edits
+from fullgraph.codemods.topics.pairs.strides import Stride, check_visible, choose_stride, form_of
+from fullgraph.codemods.topics.pairs.uses import Use
 
 
 @dataclass(frozen=True)

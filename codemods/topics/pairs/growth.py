@@ -7,14 +7,14 @@ import builtins
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from codemods.module import Module
-from codemods.scopes import FUNCTIONS
-from codemods.topics.pairs.annotations import meaning
-from codemods.topics.pairs.shapes import Many, Nothing, Shape, join, without_bounds
-from codemods.topics.pairs.uses import is_only_tested
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import FUNCTIONS
+from fullgraph.codemods.topics.pairs.annotations import meaning
+from fullgraph.codemods.topics.pairs.shapes import Many, Nothing, Shape, join, without_bounds
+from fullgraph.codemods.topics.pairs.uses import is_only_tested
 
 if TYPE_CHECKING:
-    from codemods.topics.pairs.values import Values
+    from fullgraph.codemods.topics.pairs.values import Values
 
 GROWS_BY_ONE = {"append", "add", "appendleft"}
 GROWS = {*GROWS_BY_ONE, "insert", "extend", "update", "__setitem__", "extendleft"}

@@ -6,14 +6,14 @@ import ast
 import re
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.imports import insert_import, statement_start
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import names_within
-from codemods.syntax.importing import check_import, import_name
-from codemods.topics.pairs.annotations import meaning
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import insert_import, statement_start
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import names_within
+from fullgraph.codemods.syntax.importing import check_import, import_name
+from fullgraph.codemods.topics.pairs.annotations import meaning
 
 MAKES_DICT = {"dict", "collections.defaultdict", "collections.OrderedDict"}
 SHIFT = "1 << 32"

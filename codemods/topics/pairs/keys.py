@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from codemods.codemod import Unsure
-from codemods.project import Project
-from codemods.topics.pairs.shapes import ANY, OWN_KEY, OWN_SIGNED_KEY, Pair, Whole
-from codemods.topics.pairs.uses import Use
-from codemods.topics.pairs.values import Values
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.pairs.shapes import ANY, OWN_KEY, OWN_SIGNED_KEY, Pair, Whole
+from fullgraph.codemods.topics.pairs.uses import Use
+from fullgraph.codemods.topics.pairs.values import Values
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.scopes import COMPREHENSIONS, FUNCTIONS, names_within
-from codemods.syntax.placing import insert_before
-from codemods.topics.pairs.uses import Loop, Use
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import COMPREHENSIONS, FUNCTIONS, names_within
+from fullgraph.codemods.syntax.placing import insert_before
+from fullgraph.codemods.topics.pairs.uses import Loop, Use
 
 LONG = 100
 NAMES = ("key", "flat_key", "flat_pair_key")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.module import Module, position
-from codemods.project import Project
-from codemods.scopes import Binding
-from codemods.topics.pairs.annotations import meaning
+from fullgraph.codemods.module import Module, position
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import Binding
+from fullgraph.codemods.topics.pairs.annotations import meaning
 
 PLAIN_BASES = {"object", "abc.ABC", "typing.Generic"}
 ELEMENTS = {"list", "tuple", "sorted", "reversed", "enumerate", "zip", "iter", "next", "set"}

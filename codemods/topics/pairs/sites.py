@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.module import Module
-from codemods.project import Project
-from codemods.topics.pairs.annotations import meaning
-from codemods.topics.pairs.exposures import exposures, may_construct
-from codemods.topics.pairs.owners import Family, canonical
-from codemods.topics.pairs.uses import Use, classify, contents, define, escape, placed, with_aliases
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.pairs.annotations import meaning
+from fullgraph.codemods.topics.pairs.exposures import exposures, may_construct
+from fullgraph.codemods.topics.pairs.owners import Family, canonical
+from fullgraph.codemods.topics.pairs.uses import Use, classify, contents, define, escape, placed, with_aliases
 
 
 def local_uses(module: Module, scope: ast.AST, name: str) -> list[Use]:

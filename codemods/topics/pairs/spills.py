@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.module import Module
-from codemods.project import Project
-from codemods.topics.pairs.annotations import meaning
-from codemods.topics.pairs.owners import Family
-from codemods.topics.pairs.uses import Use, escape, placed
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.pairs.annotations import meaning
+from fullgraph.codemods.topics.pairs.owners import Family
+from fullgraph.codemods.topics.pairs.uses import Use, escape, placed
 
 SPILLS = {
     "dataclasses.asdict",

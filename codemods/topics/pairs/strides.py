@@ -6,14 +6,14 @@ import ast
 import builtins
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.topics.pairs.annotations import global_value
-from codemods.topics.pairs.dicts import PairDict
-from codemods.topics.pairs.helper import SHIFT, Form, import_function
-from codemods.topics.pairs.keys import Keys
-from codemods.topics.pairs.uses import Use
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.pairs.annotations import global_value
+from fullgraph.codemods.topics.pairs.dicts import PairDict
+from fullgraph.codemods.topics.pairs.helper import SHIFT, Form, import_function
+from fullgraph.codemods.topics.pairs.keys import Keys
+from fullgraph.codemods.topics.pairs.uses import Use
 
 
 @dataclass(frozen=True)

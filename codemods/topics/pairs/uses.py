@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from codemods.module import Module
-from codemods.scopes import FUNCTIONS
-from codemods.topics.pairs.annotations import meaning
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import FUNCTIONS
+from fullgraph.codemods.topics.pairs.annotations import meaning
 
 Kind = Literal["define", "key", "loop", "harmless", "alias", "escape"]
 EMPTY = {"dict", "collections.OrderedDict", "collections.defaultdict"}

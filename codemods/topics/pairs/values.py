@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.scopes import Binding
-from codemods.topics.pairs.annotations import global_value, is_none_by_default, shape_said
-from codemods.topics.pairs.growth import grown
-from codemods.topics.pairs.shapes import (
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import Binding
+from fullgraph.codemods.topics.pairs.annotations import global_value, is_none_by_default, shape_said
+from fullgraph.codemods.topics.pairs.growth import grown
+from fullgraph.codemods.topics.pairs.shapes import (
     LIMIT,
     OWN_KEY,
     Many,
@@ -220,7 +220,7 @@ class Values:
         return element(shape) if isinstance(shape, Many) else None
 
     def call(self, module: Module, node: ast.Call) -> Shape | None:
-        from codemods.topics.pairs.calls import shape_of_call
+        from fullgraph.codemods.topics.pairs.calls import shape_of_call
 
         return shape_of_call(self, module, node)
 

@@ -6,16 +6,16 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.imports import is_bound_otherwise
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.dropping import drop_names, drop_statement
-from codemods.topics.public_api.calls import Draft, write_use
-from codemods.topics.public_api.importing import FROM, is_exported, line_that_imports
-from codemods.topics.public_api.table import table
-from codemods.topics.public_api.uses import Use, check_place, check_use
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.dropping import drop_names, drop_statement
+from fullgraph.codemods.topics.public_api.calls import Draft, write_use
+from fullgraph.codemods.topics.public_api.importing import FROM, is_exported, line_that_imports
+from fullgraph.codemods.topics.public_api.table import table
+from fullgraph.codemods.topics.public_api.uses import Use, check_place, check_use
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.imports import is_bound_otherwise
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.disabled import IMPORTS, loads_torch
-from codemods.syntax.places import where
-from codemods.topics.public_api.uses import Use
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.disabled import IMPORTS, loads_torch
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.public_api.uses import Use
 
 OPENING = re.compile(r"[\s)\\]*\(")
 FILLING = re.compile(r"(?:\s|#[^\r\n]*|\\\r?\n)*")

@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.imports import is_bound_otherwise
-from codemods.model import Edit, SourceError, Span
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.dropping import drop_names, drop_statement
-from codemods.syntax.places import where
-from codemods.topics.public_api.calls import Draft, write_use
-from codemods.topics.public_api.table import Row, table
-from codemods.topics.public_api.uses import Use, check_place, check_use
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.imports import is_bound_otherwise
+from fullgraph.codemods.model import Edit, SourceError, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.dropping import drop_names, drop_statement
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.public_api.calls import Draft, write_use
+from fullgraph.codemods.topics.public_api.table import Row, table
+from fullgraph.codemods.topics.public_api.uses import Use, check_place, check_use
 
 FROM = re.compile(r"from\s+([\w.]+)")
 

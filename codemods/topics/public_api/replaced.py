@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.places import where
-from codemods.syntax.replaced import replacements
-from codemods.topics.public_api.table import Row, table
-from codemods.topics.public_api.uses import Use, uses
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.syntax.replaced import replacements
+from fullgraph.codemods.topics.public_api.table import Row, table
+from fullgraph.codemods.topics.public_api.uses import Use, uses
 
 REPLACERS = {"patch", "setattr", "delattr"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from codemods.topics.public_api.table import table
+from fullgraph.codemods.topics.public_api.table import table
 
 LISTED = r"[ \t]*(?:\([^)]*?|(?:[^\r\n(\\]|\\\r?\n)*?)\b"
 

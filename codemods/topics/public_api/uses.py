@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.codemod import Unsure
-from codemods.module import Module
-from codemods.syntax.places import where
-from codemods.topics.public_api.table import Row, table
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.public_api.table import Row, table
 
 MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError"}
 ANY = {"Exception", "BaseException"}

@@ -7,15 +7,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.assignments import own_nodes
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.answers import impurity
-from codemods.syntax.effects.doubts import Doubt
-from codemods.syntax.effects.harmless import ATOMIC
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import Place, where
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.effects.answers import impurity
+from fullgraph.codemods.syntax.effects.doubts import Doubt
+from fullgraph.codemods.syntax.effects.harmless import ATOMIC
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import Place, where
 
 QUESTION = re.compile(r"_*(?:is|has|can|should)_\w+")
 NOT_OURS = {b"is_tensor", b"is_floating_point", b"is_complex", b"is_contiguous", b"is_nonzero", b"is_available"}

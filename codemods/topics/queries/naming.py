@@ -7,7 +7,7 @@ import builtins
 import keyword
 import re
 
-from codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.flow import last_name
 
 ASKS = re.compile(r"_*(?:is|are|was|get|find|compute|lookup|fetch|read)_(?=[a-zA-Z])")
 BEHIND = re.compile(r"_(?:of|for|at|in)$")

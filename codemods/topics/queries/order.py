@@ -7,8 +7,8 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from codemods.module import Module
-from codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.scopes import COMPREHENSIONS
 
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 LEAVING = (ast.Return, ast.Continue, ast.Break)

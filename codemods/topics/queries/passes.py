@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.module import Function, Module
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.assignments import own_nodes
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.harmless import ATOMIC
-from codemods.topics.queries.order import evaluated_before, exits, holds
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.effects.harmless import ATOMIC
+from fullgraph.codemods.topics.queries.order import evaluated_before, exits, holds
 
 DEFERRED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.JoinedStr)
 EAGER_READERS = ("all", "any", "sum", "list", "tuple", "set", "dict", "sorted", "min", "max", "frozenset")

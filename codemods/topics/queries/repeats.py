@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from codemods.module import Function, Module
-from codemods.scopes import position
-from codemods.syntax.effects.answers import impurity, what_changes
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import where
-from codemods.topics.queries.asking import Queries, Query, only_looks
-from codemods.topics.queries.order import evaluated_before, falling, holds, run_between
-from codemods.topics.queries.passes import (
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.scopes import position
+from fullgraph.codemods.syntax.effects.answers import impurity, what_changes
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.queries.asking import Queries, Query, only_looks
+from fullgraph.codemods.topics.queries.order import evaluated_before, falling, holds, run_between
+from fullgraph.codemods.topics.queries.passes import (
     Pass,
     asks_always,
     calls_in,

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from codemods.topics.queries.asking import NOT_OURS
+from fullgraph.codemods.topics.queries.asking import NOT_OURS
 
 ASKS = tuple(re.compile(rb"%b\w+\(([^()]{0,120})" % prefix) for prefix in (b"is_", b"has_", b"can_", b"should_"))
 LOOP = re.compile(rb"for ([^\n:]{1,60}?) in ")

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codemods.model import Edit
-from codemods.project import Project
-from codemods.topics.regression_tests.layout import WIDTH, fitted, quoted
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.regression_tests.layout import WIDTH, fitted, quoted
 
 FIRST_PARTY = 3
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codemods.project import Project
-from codemods.topics.regression_tests.file import Check, identifier
-from codemods.topics.regression_tests.layout import quoted
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.topics.regression_tests.file import Check, identifier
+from fullgraph.codemods.topics.regression_tests.layout import quoted
 
 IMPORTS = ("import ast", "from collections.abc import Iterator", "from pathlib import Path")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codemods.topics.regression_tests.file import Check, identifier, indented
+from fullgraph.codemods.topics.regression_tests.file import Check, identifier, indented
 
 MARK = "torch.compiler.cudagraph_mark_step_begin"
 

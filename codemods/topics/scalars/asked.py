@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.module import Module
-from codemods.topics.scalars.repair import Look
-from codemods.topics.scalars.roots import applied_to, root_of
-from codemods.topics.scalars.variables import is_set_before, is_steady
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.scalars.repair import Look
+from fullgraph.codemods.topics.scalars.roots import applied_to, root_of
+from fullgraph.codemods.topics.scalars.variables import is_set_before, is_steady
 
 ELEMENTWISE = frozenset({"abs", "square", "detach", "relu", "neg", "flatten"})
 REDUCING = frozenset({"max", "min", "amax", "amin", "median", "mean", "std", "var", "sum"})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Function, Module
-from codemods.syntax.assignments import own_nodes
-from codemods.topics.scalars.index_loops import positions_of
-from codemods.topics.scalars.masks import MASKS, REDUCTIONS
-from codemods.topics.scalars.quotients import rounding
-from codemods.topics.scalars.reads import CONVERSIONS
-from codemods.topics.scalars.size_loops import looped, uses_sizes
-from codemods.topics.scalars.variables import value_of
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.assignments import own_nodes
+from fullgraph.codemods.topics.scalars.index_loops import positions_of
+from fullgraph.codemods.topics.scalars.masks import MASKS, REDUCTIONS
+from fullgraph.codemods.topics.scalars.quotients import rounding
+from fullgraph.codemods.topics.scalars.reads import CONVERSIONS
+from fullgraph.codemods.topics.scalars.size_loops import looped, uses_sizes
+from fullgraph.codemods.topics.scalars.variables import value_of
 
 QUESTIONS = (ast.Compare, ast.UnaryOp, ast.Call, ast.Subscript, ast.Attribute)
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from codemods.codemod import Unsure
-from codemods.topics.scalars.asked import (
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.topics.scalars.asked import (
     ELEMENTWISE,
     NARROW,
     REDUCING,
@@ -19,14 +19,14 @@ from codemods.topics.scalars.asked import (
     partners_of,
     tests_of,
 )
-from codemods.topics.scalars.masks import VALUES, is_number
-from codemods.topics.scalars.picked import picked_row
-from codemods.topics.scalars.reads import Read, reads_in
-from codemods.topics.scalars.repair import SETTING, Form, Look, Repair
-from codemods.topics.scalars.roots import ARITHMETIC, counted, is_fresh, root_of
-from codemods.topics.scalars.taken import taken_from
-from codemods.topics.scalars.uses import destination, is_decided_elsewhere
-from codemods.topics.scalars.variables import is_set_before, loads, only_binding
+from fullgraph.codemods.topics.scalars.masks import VALUES, is_number
+from fullgraph.codemods.topics.scalars.picked import picked_row
+from fullgraph.codemods.topics.scalars.reads import Read, reads_in
+from fullgraph.codemods.topics.scalars.repair import SETTING, Form, Look, Repair
+from fullgraph.codemods.topics.scalars.roots import ARITHMETIC, counted, is_fresh, root_of
+from fullgraph.codemods.topics.scalars.taken import taken_from
+from fullgraph.codemods.topics.scalars.uses import destination, is_decided_elsewhere
+from fullgraph.codemods.topics.scalars.variables import is_set_before, loads, only_binding
 
 BRANCHES = "no setting helps a branch on values: it must be decided by a Python value that the caller knows"
 EXACT = (ast.Add, ast.Sub, ast.Mult)

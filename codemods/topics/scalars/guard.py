@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Sequence
 
-from codemods.codemod import Unsure
-from codemods.model import Edit, Span
-from codemods.module import Module
-from codemods.syntax.compiled import IS_COMPILING
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit, Span
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.compiled import IS_COMPILING
 
 GUARD = "torch.compiler.is_compiling"
 WIDTH = 110

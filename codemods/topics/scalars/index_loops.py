@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.topics.scalars.guard import branched
-from codemods.topics.scalars.masks import is_mask, is_number
-from codemods.topics.scalars.repair import Look, Repair
-from codemods.topics.scalars.scatters import SIGNS
-from codemods.topics.scalars.variables import loads
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.scalars.guard import branched
+from fullgraph.codemods.topics.scalars.masks import is_mask, is_number
+from fullgraph.codemods.topics.scalars.repair import Look, Repair
+from fullgraph.codemods.topics.scalars.scatters import SIGNS
+from fullgraph.codemods.topics.scalars.variables import loads
 
 
 def index_loops(look: Look) -> Iterator[Repair]:

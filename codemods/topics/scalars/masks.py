@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.module import Module
-from codemods.topics.scalars.repair import SHAPES, Form, Look, Repair
-from codemods.topics.scalars.variables import is_steady
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.scalars.repair import SHAPES, Form, Look, Repair
+from fullgraph.codemods.topics.scalars.variables import is_steady
 
 VALUES = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 TESTS = {"isnan", "isinf", "isfinite", "logical_not"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from codemods.codemod import Unsure
-from codemods.syntax.effects.harmless import MAKES_NEW
-from codemods.topics.scalars.reads import Read
-from codemods.topics.scalars.repair import Form, Look
-from codemods.topics.scalars.roots import method_on
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.syntax.effects.harmless import MAKES_NEW
+from fullgraph.codemods.topics.scalars.reads import Read
+from fullgraph.codemods.topics.scalars.repair import Form, Look
+from fullgraph.codemods.topics.scalars.roots import method_on
 
 POSITIONS = {"argmax", "argmin"}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.MatMult, ast.Pow)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.module import Module
-from codemods.topics.scalars.asked import is_tensor_tests
-from codemods.topics.scalars.repair import SETTING, Form, Look, Repair
-from codemods.topics.scalars.variables import loads, only_binding
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.scalars.asked import is_tensor_tests
+from fullgraph.codemods.topics.scalars.repair import SETTING, Form, Look, Repair
+from fullgraph.codemods.topics.scalars.variables import loads, only_binding
 
 DIVISIONS = ("torch.div", "torch.floor_divide")
 SHAPING = {"view", "reshape", "expand", "new_zeros", "new_ones", "new_empty", "repeat", "unflatten", "as_strided"}

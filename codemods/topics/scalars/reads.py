@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from codemods.module import Module
-from codemods.topics.scalars.repair import Look
-from codemods.topics.scalars.roots import is_fresh
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.scalars.repair import Look
+from fullgraph.codemods.topics.scalars.roots import is_fresh
 
 CONVERSIONS = ("float", "int", "bool")
 NEUTRAL = {"detach", "cpu"}

@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-from codemods.model import Edit
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.syntax.tensors.infer import Tensors
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.tensors.infer import Tensors
 
 SETTING = "torch._dynamo.config.capture_scalar_outputs (see compile_setting) keeps the number in the graph"
 SHAPES = "torch._dynamo.config.capture_dynamic_output_shape_ops (see compile_setting) keeps the shape in the graph"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from codemods.module import Module
-from codemods.topics.scalars.masks import VALUES, is_number
-from codemods.topics.scalars.variables import is_steady, value_of
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.scalars.masks import VALUES, is_number
+from fullgraph.codemods.topics.scalars.variables import is_steady, value_of
 
 SAME = {"max", "min", "amax", "amin", "median", "abs", "square", "detach", "flatten", "relu", "neg"}
 SAME |= {"mean", "std", "var", "sigmoid", "tanh", "sqrt"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.topics.scalars.guard import branched
-from codemods.topics.scalars.masks import has_shape_of, is_mask, is_number
-from codemods.topics.scalars.repair import SHAPES, Look, Repair
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.topics.scalars.guard import branched
+from fullgraph.codemods.topics.scalars.masks import has_shape_of, is_mask, is_number
+from fullgraph.codemods.topics.scalars.repair import SHAPES, Look, Repair
 
 SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codemods.project import Project
+from fullgraph.codemods.project import Project
 
 CANDIDATE = re.compile(
     rb"\.item\(\)|\b(?:float|int|bool)\([^()\n]{0,60}[(\[]|\bnonzero\(|\bwhere\([^,()\n]+\)|"

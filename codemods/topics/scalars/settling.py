@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from codemods.codemod import Unsure
-from codemods.topics.scalars.guard import SIMPLE, guarded
-from codemods.topics.scalars.repair import Form, Look, Repair
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.topics.scalars.guard import SIMPLE, guarded
+from fullgraph.codemods.topics.scalars.repair import Form, Look, Repair
 
 
 def settled(look: Look, repairs: Iterable[Repair]) -> Iterator[Repair]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.topics.scalars.index_loops import of_nonzero, positions_of
-from codemods.topics.scalars.masks import REDUCTIONS, is_mask
-from codemods.topics.scalars.repair import SHAPES, Look, Repair
-from codemods.topics.scalars.scatters import picks
+from fullgraph.codemods.topics.scalars.index_loops import of_nonzero, positions_of
+from fullgraph.codemods.topics.scalars.masks import REDUCTIONS, is_mask
+from fullgraph.codemods.topics.scalars.repair import SHAPES, Look, Repair
+from fullgraph.codemods.topics.scalars.scatters import picks
 
 OUTSIDE = "or computing them before the compiled function is called keeps them out of it"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.heirs import heirs
-from codemods.topics.scalars.guard import is_compiling
-from codemods.topics.scalars.repair import SETTING, Look, Repair
-from codemods.topics.scalars.twins import twin_of
-from codemods.topics.scalars.variables import loads, only_binding, parameters
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.topics.scalars.guard import is_compiling
+from fullgraph.codemods.topics.scalars.repair import SETTING, Look, Repair
+from fullgraph.codemods.topics.scalars.twins import twin_of
+from fullgraph.codemods.topics.scalars.variables import loads, only_binding, parameters
 
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 SIZED = {"view", "reshape", "expand", "repeat", "narrow", "split", "new_zeros", "new_ones", "new_full", "unflatten"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from codemods.model import Edit
-from codemods.module import Module
-from codemods.syntax.tensors.counters import is_whole
-from codemods.topics.scalars.reads import Read
-from codemods.topics.scalars.repair import Look
-from codemods.topics.scalars.twins import LONG, MAKERS
-from codemods.topics.scalars.variables import is_steady, is_written_in_place, value_of
+from fullgraph.codemods.model import Edit
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.tensors.counters import is_whole
+from fullgraph.codemods.topics.scalars.reads import Read
+from fullgraph.codemods.topics.scalars.repair import Look
+from fullgraph.codemods.topics.scalars.twins import LONG, MAKERS
+from fullgraph.codemods.topics.scalars.variables import is_steady, is_written_in_place, value_of
 
 REDUCED = {"max", "min", "sum"}
 

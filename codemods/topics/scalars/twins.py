@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from codemods.module import Function, Module
-from codemods.syntax.tensors.counters import is_whole
-from codemods.topics.scalars.repair import Look
-from codemods.topics.scalars.variables import MUTATING, is_written_in_place, loads, only_binding, value_of
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.syntax.tensors.counters import is_whole
+from fullgraph.codemods.topics.scalars.repair import Look
+from fullgraph.codemods.topics.scalars.variables import MUTATING, is_written_in_place, loads, only_binding, value_of
 
 MAKERS = {"torch.tensor", "torch.as_tensor"}
 LONG = {"torch.long", "torch.int64"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.topics.scalars.repair import Look
-from codemods.topics.scalars.variables import loads
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.topics.scalars.repair import Look
+from fullgraph.codemods.topics.scalars.variables import loads
 
 SIZED = {"arange", "zeros", "ones", "full", "empty", "rand", "randn", "range", "view", "reshape", "expand", "split"}
 SIZED |= {"narrow", "repeat", "new_zeros", "new_ones", "new_full", "linspace", "chunk", "topk"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Function, Module
-from codemods.scopes import Binding
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.scopes import Binding
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 MUTATING = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "copy_", "resize_"}

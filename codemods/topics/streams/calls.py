@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codemods.module import Module
-from codemods.syntax.effects.harmless import LOG_METHODS, OUTPUT_MODULES, OUTPUTS, PURE_BUILTINS, PURE_MODULES
-from codemods.syntax.flow import is_in_place, last_name
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.effects.harmless import LOG_METHODS, OUTPUT_MODULES, OUTPUTS, PURE_BUILTINS, PURE_MODULES
+from fullgraph.codemods.syntax.flow import is_in_place, last_name
 
 TRANSFERS = {"to", "cuda", "copy_", "_to_copy"}
 ISSUES = {"backward", "step", "zero_grad", "mean", "matmul", "relu", "softmax", "stack", "normal_", "repeat"}

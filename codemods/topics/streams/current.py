@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from codemods.syntax.assignments import attribute_settings
-from codemods.syntax.definitions import Definitions
-from codemods.topics.streams.frames import Frame, same_words
-from codemods.topics.streams.waits import Repeated, loops_around
+from fullgraph.codemods.syntax.assignments import attribute_settings
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.topics.streams.frames import Frame, same_words
+from fullgraph.codemods.topics.streams.waits import Repeated, loops_around
 
 SWITCHES = {"torch.cuda.stream", "torch.cuda.StreamContext", "torch.xpu.stream"}
 

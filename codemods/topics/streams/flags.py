@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import where
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import where
 
 SETTERS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.comprehension, ast.withitem)
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from codemods.module import Function, Module
-from codemods.scopes import Binding
-from codemods.syntax.loops import call_name, element_of
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.scopes import Binding
+from fullgraph.codemods.syntax.loops import call_name, element_of
 
 AMBIENT = {"default_stream": "the default stream", "current_stream": "the current stream"}
 LOOPS = (ast.For, ast.While, ast.AsyncFor)

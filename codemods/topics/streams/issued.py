@@ -6,18 +6,18 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from codemods.module import Function
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.heirs import heirs
-from codemods.syntax.loops import call_name
-from codemods.syntax.places import Place, only_function, where
-from codemods.topics.streams.calls import is_transfer_by_name, issues_by_name
-from codemods.topics.streams.current import Streams
-from codemods.topics.streams.frames import Frame, called_with, spelled
-from codemods.topics.streams.issues import Condition, Issue
-from codemods.topics.streams.plain import is_plain, may_compute
-from codemods.topics.streams.waits import Repeated, behind, contains, loops_around
+from fullgraph.codemods.module import Function
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.heirs import heirs
+from fullgraph.codemods.syntax.loops import call_name
+from fullgraph.codemods.syntax.places import Place, only_function, where
+from fullgraph.codemods.topics.streams.calls import is_transfer_by_name, issues_by_name
+from fullgraph.codemods.topics.streams.current import Streams
+from fullgraph.codemods.topics.streams.frames import Frame, called_with, spelled
+from fullgraph.codemods.topics.streams.issues import Condition, Issue
+from fullgraph.codemods.topics.streams.plain import is_plain, may_compute
+from fullgraph.codemods.topics.streams.waits import Repeated, behind, contains, loops_around
 
 SETTERS = {"torch.cuda.set_stream", "torch.accelerator.set_stream"}
 DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

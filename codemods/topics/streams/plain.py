@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.effects.aliases import is_atomic
-from codemods.syntax.loops import call_name
-from codemods.topics.streams.frames import Frame
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.effects.aliases import is_atomic
+from fullgraph.codemods.syntax.loops import call_name
+from fullgraph.codemods.topics.streams.frames import Frame
 
 LITERALS = (ast.Constant, ast.JoinedStr, ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.Compare)
 MADE_PLAIN = ("len", "int", "float", "range", "enumerate", "list", "dict", "tuple", "sorted")

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Function, Module
-from codemods.project import Project
-from codemods.scopes import COMPREHENSIONS
-from codemods.syntax.assignments import FUNCTIONS, own_nodes
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.flow import last_name
-from codemods.syntax.places import where
-from codemods.topics.streams.frames import LOOPS, Frame, called_with, same_words
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Function, Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.scopes import COMPREHENSIONS
+from fullgraph.codemods.syntax.assignments import FUNCTIONS, own_nodes
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.flow import last_name
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.streams.frames import LOOPS, Frame, called_with, same_words
 
 AROUND = (*LOOPS, *COMPREHENSIONS)
 LEAVES = (ast.Continue, ast.Break, ast.Return)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import where
-from codemods.topics.timers.classes import Timer
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.timers.classes import Timer
 
 
 def callers(project: Project, module: Module, timer: Timer, returns_last: bool) -> Iterator[str]:

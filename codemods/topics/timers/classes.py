@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codemods.module import Module
-from codemods.syntax.assignments import attribute_settings, own_nodes
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.assignments import attribute_settings, own_nodes
 
 WAITS = {f"torch.{kind}.synchronize" for kind in ("cuda", "accelerator", "mps", "xpu", "mtia", "npu", "musa", "hpu")}
 DEVICE_OBJECT = re.compile(r"torch\.(?:\w+\.)*(?:Event|Stream|ExternalStream|current_stream|default_stream)")

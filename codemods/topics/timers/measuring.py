@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from codemods.codemod import Unsure
-from codemods.module import Module
-from codemods.syntax.assignments import own_nodes, targets_of
-from codemods.syntax.places import where
-from codemods.topics.timers.classes import Timer, Waits, is_clock
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.syntax.assignments import own_nodes, targets_of
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.timers.classes import Timer, Waits, is_clock
 
 COMPOUND = (ast.If, ast.With, ast.Try, ast.TryStar, ast.For, ast.While, ast.Match)
 TAKES_OUT = {"pop", "popleft", "popitem", "remove"}

@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.model import SourceError
-from codemods.module import Module
-from codemods.project import Project
-from codemods.syntax.definitions import Definitions
-from codemods.syntax.places import Place, only_class, where
-from codemods.syntax.signatures.constructor import is_init_call
-from codemods.topics.timers.classes import BEGINS, Timer
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.module import Module
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.syntax.definitions import Definitions
+from fullgraph.codemods.syntax.places import Place, only_class, where
+from fullgraph.codemods.syntax.signatures.constructor import is_init_call
+from fullgraph.codemods.topics.timers.classes import BEGINS, Timer
 
 MADE_OTHERWISE = {"__setattr__", "__setstate__", "__reduce__", "__reduce_ex__", "__copy__", "__deepcopy__"}
 CALM_BASES = {"torch.nn.Module", "object", "abc.ABC", "typing.Generic", "typing.Protocol"}

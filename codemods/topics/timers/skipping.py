@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from codemods.codemod import Unsure
-from codemods.syntax.assignments import targets_of
-from codemods.syntax.places import where
-from codemods.topics.timers.measuring import COMPOUND, Measuring, inner_statements
+from fullgraph.codemods.codemod import Unsure
+from fullgraph.codemods.syntax.assignments import targets_of
+from fullgraph.codemods.syntax.places import where
+from fullgraph.codemods.topics.timers.measuring import COMPOUND, Measuring, inner_statements
 
 NUMBER = re.compile(r"(?:typing\.)?(?:float|Optional\[float\]|float \| None|Any)")
 

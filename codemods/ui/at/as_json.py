@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from codemods.model import Change, Edit, Finding, Span
-from codemods.rewrite.as_json import dump_edit, dump_finding
-from codemods.source import decode
-from codemods.ui.at.command import Answer
-from codemods.ui.at.place import Lines, Position
+from fullgraph.codemods.model import Change, Edit, Finding, Span
+from fullgraph.codemods.rewrite.as_json import dump_edit, dump_finding
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.ui.at.command import Answer
+from fullgraph.codemods.ui.at.place import Lines, Position
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("at.schema.json")

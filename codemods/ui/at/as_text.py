@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codemods.model import FullgraphError
-from codemods.ui.at.command import Answer
-from codemods.ui.report.as_text import count, line_text, undo_command
-from codemods.ui.report.model import FOUND, Line, place_of, shown_path
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.ui.at.command import Answer
+from fullgraph.codemods.ui.report.as_text import count, line_text, undo_command
+from fullgraph.codemods.ui.report.model import FOUND, Line, place_of, shown_path
 
 
 def render(answer: Answer, color: bool) -> str:

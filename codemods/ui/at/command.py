@@ -13,17 +13,17 @@ from pathlib import Path
 
 import click
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Finding, FullgraphError, SourceError, Span
-from codemods.plain_file import read_plain
-from codemods.project import Project
-from codemods.registry import offered
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.shelf import DiskShelf
-from codemods.rewrite.walk import FOLDER, MARKERS, SUFFIXES, Tree, find_root, refuse, walk, without_links
-from codemods.ui.at.place import FORM, Lines, Place, is_there
-from codemods.ui.at.remembered import Remembered
-from codemods.ui.config import Config, choose_codemods, read_config
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Finding, FullgraphError, SourceError, Span
+from fullgraph.codemods.plain_file import read_plain
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import offered
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.shelf import DiskShelf
+from fullgraph.codemods.rewrite.walk import FOLDER, MARKERS, SUFFIXES, Tree, find_root, refuse, walk, without_links
+from fullgraph.codemods.ui.at.place import FORM, Lines, Place, is_there
+from fullgraph.codemods.ui.at.remembered import Remembered
+from fullgraph.codemods.ui.config import Config, choose_codemods, read_config
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Desk:
     def look(self, near: Span | None) -> FileResult:
         if self.memory and (known := self.memory.recall(near)):
             return known
-        from codemods.run import look_at
+        from fullgraph.codemods.run import look_at
 
         if self.memory:
             self.memory.prepare()
@@ -71,7 +71,7 @@ class Desk:
 
 def is_bundled(codemod: Codemod) -> bool:
     """Whether its code is fullgraph's own: another one's may change behind the back of whoever remembers."""
-    return type(codemod).__module__.startswith("codemods.catalog.")
+    return type(codemod).__module__.startswith("fullgraph.codemods.catalog.")
 
 
 def answer(place: Place, buffer: bytes | None, wanted: str = "", *, use_cache: bool = True) -> Answer:
@@ -163,7 +163,7 @@ def pick(findings: Sequence[Finding], wanted: str) -> Finding:
 
 def plan_one(desk: Desk, found: Answer, wanted: str) -> Answer:
     """What the file, and those that belong to the finding, become."""
-    from codemods.rewrite.plan import plan
+    from fullgraph.codemods.rewrite.plan import plan
 
     change = plan([pick(found.findings, wanted)], desk.project, desk.codemods)
     for finding, reason in change.left_out:
@@ -173,7 +173,7 @@ def plan_one(desk: Desk, found: Answer, wanted: str) -> Answer:
 
 def settle(root: Path, writes: bool) -> None:
     """Before anything is read: who writes finishes a run that was interrupted, who reads says that there is one."""
-    from codemods.rewrite.journal import Journal
+    from fullgraph.codemods.rewrite.journal import Journal
 
     if not writes:
         said = Journal(root).warning()
@@ -186,7 +186,7 @@ def settle(root: Path, writes: bool) -> None:
 
 def write(planned: Answer) -> Answer:
     """Write what is planned, as `fix` would. Nothing is, if a file is no longer as it was looked at."""
-    from codemods.rewrite.journal import Journal
+    from fullgraph.codemods.rewrite.journal import Journal
 
     assert planned.change is not None, "only what was planned is written"
     return replace(planned, run=Journal(planned.project.root).write(planned.change).number)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from codemods.model import Finding, FullgraphError, Span
-from codemods.module import NEWLINE
-from codemods.source import Source
+from fullgraph.codemods.model import Finding, FullgraphError, Span
+from fullgraph.codemods.module import NEWLINE
+from fullgraph.codemods.source import Source
 
 NUMBERED = re.compile(r"(?P<file>.+?)(?P<numbers>(?::(?:cell )?[0-9]{1,9})+)", re.DOTALL)
 NUMBER = re.compile(r"[0-9]+")
@@ -70,7 +70,7 @@ class Lines:
         column = offset - self.starts[line - 1] + 1
         if not self.path.endswith(".ipynb"):
             return Position(line, column)
-        from codemods.notebook import place
+        from fullgraph.codemods.notebook import place
 
         cell, line = place(self.source, offset) or (0, line)
         return Position(line, column, cell)

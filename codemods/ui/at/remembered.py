@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from codemods.model import Span
-from codemods.project import Project
-from codemods.rewrite.cache import SETTLED_NS, digest_bytes, digest_of, dump_result, load_result, requirements
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.near import statement_spans
-from codemods.rewrite.shelf import DiskShelf
-from codemods.rewrite.walk import Tree
-from codemods.ui.config import Config
+from fullgraph.codemods.model import Span
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.cache import SETTLED_NS, digest_bytes, digest_of, dump_result, load_result, requirements
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.near import statement_spans
+from fullgraph.codemods.rewrite.shelf import DiskShelf
+from fullgraph.codemods.rewrite.walk import Tree
+from fullgraph.codemods.ui.config import Config
 
 EVERYWHERE = Span(0, sys.maxsize)
 LOCAL = "local"

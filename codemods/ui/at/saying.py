@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from codemods.model import FullgraphError
-from codemods.ui.at.command import Answer, answer
-from codemods.ui.at.place import read_place
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.ui.at.command import Answer, answer
+from fullgraph.codemods.ui.at.place import read_place
 
 
 def say(place: str, buffer: bytes | None, wanted: str, *, as_json: bool, use_cache: bool = True) -> int:
@@ -18,7 +18,7 @@ def say(place: str, buffer: bytes | None, wanted: str, *, as_json: bool, use_cac
     except FullgraphError as error:
         if not as_json:
             raise
-        from codemods.ui.at.as_json import render_error
+        from fullgraph.codemods.ui.at.as_json import render_error
 
         click.echo(render_error(place, str(error)))
         return 2
@@ -33,15 +33,15 @@ def exit_code(found: Answer) -> int:
 
 
 def say_json(found: Answer) -> None:
-    from codemods.ui.at.as_json import render
+    from fullgraph.codemods.ui.at.as_json import render
 
     click.echo(render(found))
 
 
 def say_text(found: Answer) -> None:
-    from codemods.ui.at.as_text import new_text, render
-    from codemods.ui.report.model import shown_path
-    from codemods.ui.terminal import use_color
+    from fullgraph.codemods.ui.at.as_text import new_text, render
+    from fullgraph.codemods.ui.report.model import shown_path
+    from fullgraph.codemods.ui.terminal import use_color
 
     if found.change and not found.run:
         sys.stdout.buffer.write(new_text(found))

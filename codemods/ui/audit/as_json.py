@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from codemods.ui.verdict.as_json import clean
-from validate.audit_model import EXIT_CODES, Audit, combined
+from fullgraph.codemods.ui.verdict.as_json import clean
+from fullgraph.validate.audit_model import EXIT_CODES, Audit, combined
 
 VERSION = 1
 KIND = "fullgraph.audit"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 
-from codemods.ui.layout import Paragraph, Piece, lay_out
-from codemods.ui.listing import BLANK, clipped, tell_list
-from validate.audit import count
-from validate.audit_model import Audit, Conclusion, Hazard, Place, RealError, combined
+from fullgraph.codemods.ui.layout import Paragraph, Piece, lay_out
+from fullgraph.codemods.ui.listing import BLANK, clipped, tell_list
+from fullgraph.validate.audit import count
+from fullgraph.validate.audit_model import Audit, Conclusion, Hazard, Place, RealError, combined
 
 COLORS = {Conclusion.CLEAN: "green", Conclusion.HAZARDS: "red", Conclusion.UNDECIDED: "magenta"}
 REMEDY = (

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import click
 
-from codemods.rewrite.walk import find_root
-from codemods.source_roots import import_folders
-from codemods.ui.proof import undecided
-from codemods.ui.stage_line import StageLine
-from codemods.ui.terminal import use_color
-from validate.audit import audit
-from validate.audit_model import EXIT_CODES, Audit, combined
-from validate.model import Settings
-from validate.scenario import read_scenario
+from fullgraph.codemods.rewrite.walk import find_root
+from fullgraph.codemods.source_roots import import_folders
+from fullgraph.codemods.ui.proof import undecided
+from fullgraph.codemods.ui.stage_line import StageLine
+from fullgraph.codemods.ui.terminal import use_color
+from fullgraph.validate.audit import audit
+from fullgraph.validate.audit_model import EXIT_CODES, Audit, combined
+from fullgraph.validate.model import Settings
+from fullgraph.validate.scenario import read_scenario
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ def audit_all(request: AuditRequest) -> list[Audit]:
 
 def tell(request: AuditRequest, audits: Sequence[Audit]) -> None:
     if request.form == "json":
-        from codemods.ui.audit.as_json import audits_as_json
+        from fullgraph.codemods.ui.audit.as_json import audits_as_json
 
         click.echo(json.dumps(audits_as_json(audits), indent=2))
     else:
-        from codemods.ui.audit.as_text import audit_text
+        from fullgraph.codemods.ui.audit.as_text import audit_text
 
         click.echo(audit_text(audits, use_color(request.color)), nl=False)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codemods.topics.breaks.remedies import Remedy, remedy_of
-from codemods.ui.breaks.ground import Ground, Spot, stands_at
-from codemods.ui.breaks.seen import Seen, Way
+from fullgraph.codemods.topics.breaks.remedies import Remedy, remedy_of
+from fullgraph.codemods.ui.breaks.ground import Ground, Spot, stands_at
+from fullgraph.codemods.ui.breaks.seen import Seen, Way
 
 if TYPE_CHECKING:
-    from codemods.ui.report.model import Line, Report
+    from fullgraph.codemods.ui.report.model import Line, Report
 
 REPAIRED, REPAIRABLE, SETTING, DECLINED, ECHO = "repaired", "repairable", "torch setting", "declined", "echo"
 SETTER = "compile_setting"
@@ -161,8 +161,8 @@ def ends_text(ends: Sequence[End], is_dry: bool) -> Iterator[str]:
 
 
 def end_text(end: End) -> Iterator[str]:
-    from codemods.ui.observed.as_text import place_of
-    from codemods.ui.report.as_text import on_one_line
+    from fullgraph.codemods.ui.observed.as_text import place_of
+    from fullgraph.codemods.ui.report.as_text import on_one_line
 
     place = place_of({"file": end.seen.place.file, "line": end.seen.place.line})
     named = f" ({end.seen.id})" if end.seen.id else ""

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codemods.model import Change, FullgraphError
-from codemods.rewrite.copies import Copies, is_in_environment
-from codemods.rewrite.entry import Run
-from codemods.rewrite.journal import Journal, Sign
-from codemods.rewrite.units import Unit, unit_around
-from codemods.rewrite.walk import Tree, add_targets, find_root, plant_trees, refuse, without_links
-from codemods.run import writer_for
-from codemods.ui.breaks.ground import Ground, plant
+from fullgraph.codemods.model import Change, FullgraphError
+from fullgraph.codemods.rewrite.copies import Copies, is_in_environment
+from fullgraph.codemods.rewrite.entry import Run
+from fullgraph.codemods.rewrite.journal import Journal, Sign
+from fullgraph.codemods.rewrite.units import Unit, unit_around
+from fullgraph.codemods.rewrite.walk import Tree, add_targets, find_root, plant_trees, refuse, without_links
+from fullgraph.codemods.run import writer_for
+from fullgraph.codemods.ui.breaks.ground import Ground, plant
 
 Wrong = list[tuple[str, str]]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from codemods.model import Finding, Site, Unsure
-from codemods.rewrite.copies import Copies
-from codemods.rewrite.units import Unit, unit_below, unit_of
-from codemods.rewrite.walk import COPIES, INSTALLED, Tree, add_file, find_root, walk
-from codemods.ui.breaks.seen import Line, Seen, list_breaks
+from fullgraph.codemods.model import Finding, Site, Unsure
+from fullgraph.codemods.rewrite.copies import Copies
+from fullgraph.codemods.rewrite.units import Unit, unit_below, unit_of
+from fullgraph.codemods.rewrite.walk import COPIES, INSTALLED, Tree, add_file, find_root, walk
+from fullgraph.codemods.ui.breaks.seen import Line, Seen, list_breaks
 
 
 class Spot(NamedTuple):

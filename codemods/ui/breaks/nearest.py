@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from codemods.model import Finding
-from codemods.rewrite.find import FileResult
-from codemods.ui.breaks.ground import Ground, Spot, stands_at
-from codemods.ui.breaks.seen import Way
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.ui.breaks.ground import Ground, Spot, stands_at
+from fullgraph.codemods.ui.breaks.seen import Way
 
 
 @dataclass

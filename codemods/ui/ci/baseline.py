@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codemods.model import Finding, FullgraphError
-from codemods.plain_file import read_plain_text
-from codemods.rewrite.atomic import replace_at
-from codemods.rewrite.lock import told_in_one_line
-from codemods.ui.named_output import check_output
+from fullgraph.codemods.model import Finding, FullgraphError
+from fullgraph.codemods.plain_file import read_plain_text
+from fullgraph.codemods.rewrite.atomic import replace_at
+from fullgraph.codemods.rewrite.lock import told_in_one_line
+from fullgraph.codemods.ui.named_output import check_output
 
 VERSION = 1
 

@@ -9,17 +9,17 @@ from dataclasses import replace
 from types import FrameType
 from typing import NoReturn
 
-from codemods.model import Safety
-from codemods.rewrite.find import FileResult
-from codemods.run import leave_unwritable
-from codemods.ui.ci.commit import Committing, commit_each, committable, refuse_dirty, refuse_to_commit
-from codemods.ui.ci.model import CiReport, CiRequest
-from codemods.ui.ci.narrow import Narrowing
-from codemods.ui.ci.outputs import emit, prepare
-from codemods.ui.commands import AcceptAll, Job, fix_job, jobs_for, told, until_stopped
-from codemods.ui.commands import look as find
-from codemods.ui.report.model import shown_path
-from validate.model import ValidateError
+from fullgraph.codemods.model import Safety
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.run import leave_unwritable
+from fullgraph.codemods.ui.ci.commit import Committing, commit_each, committable, refuse_dirty, refuse_to_commit
+from fullgraph.codemods.ui.ci.model import CiReport, CiRequest
+from fullgraph.codemods.ui.ci.narrow import Narrowing
+from fullgraph.codemods.ui.ci.outputs import emit, prepare
+from fullgraph.codemods.ui.commands import AcceptAll, Job, fix_job, jobs_for, told, until_stopped
+from fullgraph.codemods.ui.commands import look as find
+from fullgraph.codemods.ui.report.model import shown_path
+from fullgraph.validate.model import ValidateError
 
 Looked = list[tuple[Job, list[FileResult]]]
 
@@ -37,7 +37,7 @@ def ci(request: CiRequest) -> int:
         report.end_dry()
     emit(report, request.outputs, quiet=request.looking.quiet, color=request.looking.color)
     if request.proof and request.proof.report and report.verdicts:
-        from codemods.ui.proof import write_report
+        from fullgraph.codemods.ui.proof import write_report
 
         write_report(request.proof.report, report.verdicts)
     return report.exit_code

@@ -12,16 +12,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codemods.model import Change, Finding, FullgraphError
-from codemods.project import Project
-from codemods.rewrite.again import met_again
-from codemods.rewrite.find import FileResult, find
-from codemods.run import Scanner, leave_barred
-from codemods.ui.ci.git import Repository
-from codemods.ui.ci.message import message_for
-from codemods.ui.ci.model import CiReport, Commit
-from codemods.ui.commands import AcceptAll, Job, fix_job
-from codemods.ui.proof import ProofRequest
+from fullgraph.codemods.model import Change, Finding, FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.again import met_again
+from fullgraph.codemods.rewrite.find import FileResult, find
+from fullgraph.codemods.run import Scanner, leave_barred
+from fullgraph.codemods.ui.ci.git import Repository
+from fullgraph.codemods.ui.ci.message import message_for
+from fullgraph.codemods.ui.ci.model import CiReport, Commit
+from fullgraph.codemods.ui.commands import AcceptAll, Job, fix_job
+from fullgraph.codemods.ui.proof import ProofRequest
 
 SHOWN = 3
 """Files with changes that an error names."""

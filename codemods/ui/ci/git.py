@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codemods.model import FullgraphError
+from fullgraph.codemods.model import FullgraphError
 
 QUIET = {
     "GIT_TERMINAL_PROMPT": "0",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Finding
-from codemods.ui.plain import plain
-from codemods.ui.report.as_text import count
-from codemods.ui.verdict.as_text import short_sentence, where
-from validate.model import Ruling, Verdict
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Finding
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.report.as_text import count
+from fullgraph.codemods.ui.verdict.as_text import short_sentence, where
+from fullgraph.validate.model import Ruling, Verdict
 
 MOST = 50
 """Findings that a message lists."""

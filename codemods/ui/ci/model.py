@@ -9,19 +9,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codemods.codemod import Codemod
-from codemods.model import Change, Finding, Safety
-from codemods.rewrite.walk import Tree
-from codemods.run import Round
-from codemods.ui.ci.git import repository_at
-from codemods.ui.report.model import FIXED, FOUND, LEFT, STOPPED, Line, Report
-from codemods.ui.report.spot import NOWHERE, FileText, Spot, file_text
-from validate.judge import combined, exit_code
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Change, Finding, Safety
+from fullgraph.codemods.rewrite.walk import Tree
+from fullgraph.codemods.run import Round
+from fullgraph.codemods.ui.ci.git import repository_at
+from fullgraph.codemods.ui.report.model import FIXED, FOUND, LEFT, STOPPED, Line, Report
+from fullgraph.codemods.ui.report.spot import NOWHERE, FileText, Spot, file_text
+from fullgraph.validate.judge import combined, exit_code
 
 if TYPE_CHECKING:
-    from codemods.ui.ci.outputs import Output
-    from codemods.ui.commands import Request
-    from codemods.ui.proof import ProofRequest
+    from fullgraph.codemods.ui.ci.outputs import Output
+    from fullgraph.codemods.ui.commands import Request
+    from fullgraph.codemods.ui.proof import ProofRequest
 
 UNDECIDED = 4
 KEPT = 16

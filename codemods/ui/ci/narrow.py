@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from codemods.model import Finding, SourceError
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.walk import Tree
-from codemods.ui.ci.baseline import Baseline, Entry, read_baseline, write_baseline
-from codemods.ui.ci.model import CiReport, CiRequest
-from codemods.ui.ci.since import Changed, changed_since
-from codemods.ui.commands import Job
-from codemods.ui.report.as_text import count
-from codemods.ui.report.spot import NOWHERE, Spot, file_text
+from fullgraph.codemods.model import Finding, SourceError
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.walk import Tree
+from fullgraph.codemods.ui.ci.baseline import Baseline, Entry, read_baseline, write_baseline
+from fullgraph.codemods.ui.ci.model import CiReport, CiRequest
+from fullgraph.codemods.ui.ci.since import Changed, changed_since
+from fullgraph.codemods.ui.commands import Job
+from fullgraph.codemods.ui.report.as_text import count
+from fullgraph.codemods.ui.report.spot import NOWHERE, Spot, file_text
 
 
 @dataclass

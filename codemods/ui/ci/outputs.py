@@ -12,11 +12,11 @@ from pathlib import Path
 
 import click
 
-from codemods.model import FullgraphError
-from codemods.rewrite.walk import SUFFIXES
-from codemods.ui.ci.model import CiReport
-from codemods.ui.commands import told
-from codemods.ui.named_output import check_output, write_output
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.walk import SUFFIXES
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.commands import told
+from fullgraph.codemods.ui.named_output import check_output, write_output
 
 FORMS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown", "patch")
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -77,7 +77,7 @@ def emit(report: CiReport, outputs: Sequence[Output], *, quiet: bool, color: str
             with told(report):
                 write(output.file, rendered(report, output.form))
         elif output.form == "text":
-            from codemods.ui.ci.forms.as_text import show
+            from fullgraph.codemods.ui.ci.forms.as_text import show
 
             show(report, quiet=quiet, color=color)
         else:
@@ -88,13 +88,13 @@ def emit(report: CiReport, outputs: Sequence[Output], *, quiet: bool, color: str
 
 def rendered(report: CiReport, form: str) -> bytes:
     """The bytes of one form."""
-    made: bytes = importlib.import_module(f"codemods.ui.ci.forms.as_{form}").render(report)
+    made: bytes = importlib.import_module(f"fullgraph.codemods.ui.ci.forms.as_{form}").render(report)
     return made
 
 
 def tell_apart(report: CiReport, quiet: bool) -> None:
     """What people have to know when standard output is for a program."""
-    from codemods.ui.ci.forms.as_text import about_the_run
+    from fullgraph.codemods.ui.ci.forms.as_text import about_the_run
 
     for text in about_the_run(report, quiet):
         click.echo(text, err=True)
@@ -112,7 +112,7 @@ def append_summary(report: CiReport) -> None:
     file = os.environ.get(SUMMARY)
     if not file:
         return
-    from codemods.ui.ci.forms.as_markdown import markdown
+    from fullgraph.codemods.ui.ci.forms.as_markdown import markdown
 
     try:
         with open(file, "ab") as summary:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codemods.model import FullgraphError
-from codemods.rewrite.walk import SUFFIXES, Tree
-from codemods.ui.ci.git import Repository
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.walk import SUFFIXES, Tree
+from fullgraph.codemods.ui.ci.git import Repository
 
 HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 ESCAPE = re.compile(r"\\([0-7]{3}|.)")

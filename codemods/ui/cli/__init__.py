@@ -8,20 +8,20 @@ from typing import Any
 
 import click
 
-from codemods.ui.cli.ci import ci
-from codemods.ui.cli.editor import at, lsp
-from codemods.ui.cli.finding import check, explain, fix, list_command
-from codemods.ui.cli.history import log, recover, undo
-from codemods.ui.cli.options import EPILOG
-from codemods.ui.cli.proving import audit, capture, harness, observe, prove, scenario
-from codemods.ui.cli.tickets import ticket
+from fullgraph.codemods.ui.cli.ci import ci
+from fullgraph.codemods.ui.cli.editor import at, lsp
+from fullgraph.codemods.ui.cli.finding import check, explain, fix, list_command
+from fullgraph.codemods.ui.cli.history import log, recover, undo
+from fullgraph.codemods.ui.cli.options import EPILOG
+from fullgraph.codemods.ui.cli.proving import audit, capture, harness, observe, prove, scenario
+from fullgraph.codemods.ui.cli.tickets import ticket
 
 
 class Answers(click.Group):
     """Turns what the user can act on into one line and exit code 2, and Ctrl-C into exit code 130."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        from codemods.model import FullgraphError
+        from fullgraph.codemods.model import FullgraphError
 
         warnings.showwarning = show_warning
         try:

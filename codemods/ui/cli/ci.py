@@ -8,7 +8,13 @@ from typing import Any
 
 import click
 
-from codemods.ui.cli.options import looking_options, proof_flags_given, proof_options, proof_request, report_option
+from fullgraph.codemods.ui.cli.options import (
+    looking_options,
+    proof_flags_given,
+    proof_options,
+    proof_request,
+    report_option,
+)
 
 CI_EPILOG = (
     "Exit codes: 0 the job passes; 1 more findings than --max-findings count (--fail-on says which do); 2 wrong usage, "
@@ -59,10 +65,10 @@ def ci(ctx: click.Context, /, scenarios: tuple[str, ...], **given: Any) -> None:
 
     Where GITHUB_STEP_SUMMARY is set, a summary is appended to that file.
     """
-    from codemods.ui.ci.command import ci
-    from codemods.ui.ci.model import CiRequest, Policy
-    from codemods.ui.ci.outputs import parse_outputs
-    from codemods.ui.commands import Request
+    from fullgraph.codemods.ui.ci.command import ci
+    from fullgraph.codemods.ui.ci.model import CiRequest, Policy
+    from fullgraph.codemods.ui.ci.outputs import parse_outputs
+    from fullgraph.codemods.ui.commands import Request
 
     refuse_idle(given, scenarios)
     if not scenarios and (idle := proof_flags_given(ctx)):

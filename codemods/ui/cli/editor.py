@@ -24,7 +24,7 @@ AT_EPILOG = (
 def at(place: str, as_json: bool, stdin: bool, wanted: str, no_cache: bool) -> None:
     """Findings and edits at one place; in a notebook FILE[:CELL[:LINE[:COL]]]."""
     gc.disable()  # the process is over before collecting would pay
-    from codemods.ui.at.saying import say
+    from fullgraph.codemods.ui.at.saying import say
 
     buffer = sys.stdin.buffer.read() if stdin else None
     sys.exit(say(place, buffer, wanted, as_json=as_json, use_cache=not no_cache))
@@ -35,6 +35,6 @@ def at(place: str, as_json: bool, stdin: bool, wanted: str, no_cache: bool) -> N
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --tcp: the address to listen on.")
 def lsp(port: int | None, host: str) -> None:
     """Serve an editor by the language server protocol, on standard input and output."""
-    from codemods.lsp.start import leave, serve_port, serve_streams
+    from fullgraph.codemods.lsp.start import leave, serve_port, serve_streams
 
     leave(serve_streams() if port is None else serve_port(host, port))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from codemods.ui.cli.options import (
+from fullgraph.codemods.ui.cli.options import (
     EPILOG,
     PROOF_EPILOG,
     Fix,
@@ -28,7 +28,7 @@ from codemods.ui.cli.options import (
 @finding_options
 def check(**given: Any) -> None:
     """Report findings in PATHS (default: the current folder). Nothing is written."""
-    from codemods.ui.commands import Request, check
+    from fullgraph.codemods.ui.commands import Request, check
 
     sys.exit(check(Request(**given)))
 
@@ -57,7 +57,7 @@ def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: t
     With --observed, graph breaks are repaired on the lines that broke; --into DIR does so in installed packages too, in
     copies, and without PATHS nothing else is rewritten. The environment's own files are never edited.
     """
-    from codemods.ui.commands import Request, fix
+    from fullgraph.codemods.ui.commands import Request, fix
 
     if diff and yes:
         raise click.UsageError("--diff writes nothing and --yes writes: give one of them")
@@ -71,7 +71,7 @@ def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: t
 @codemod_option("The codemods of this file instead.")
 def list_command(codemod_files: tuple[Path, ...]) -> None:
     """Every codemod, with one line on what it does."""
-    from codemods.ui.explain import list_codemods
+    from fullgraph.codemods.ui.explain import list_codemods
 
     click.echo(list_codemods(codemod_files), nl=False)
 
@@ -84,11 +84,11 @@ def list_command(codemod_files: tuple[Path, ...]) -> None:
 @color_option
 def explain(name: str, codemod_files: tuple[Path, ...], measure: bool, python: str, color: str) -> None:
     """What the codemod NAME does, what it leaves alone, its options, what was measured, and an example."""
-    from codemods.ui.explain import explain as explained
-    from codemods.ui.terminal import use_color
+    from fullgraph.codemods.ui.explain import explain as explained
+    from fullgraph.codemods.ui.terminal import use_color
 
     if measure:
-        from codemods.ui.measured import measure_now
+        from fullgraph.codemods.ui.measured import measure_now
 
         sys.exit(measure_now(name, python))
     click.echo(explained(name, use_color(color), codemod_files), nl=False)

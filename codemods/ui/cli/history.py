@@ -13,7 +13,7 @@ import click
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def log(path: Path, form: str) -> None:
     """What was written in the project around PATH, oldest first."""
-    from codemods.ui.history import log
+    from fullgraph.codemods.ui.history import log
 
     log(path, form)
 
@@ -22,7 +22,7 @@ def log(path: Path, form: str) -> None:
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 def recover(path: Path) -> None:
     """Finish a run that was interrupted in the project around PATH; `fix` and `undo` do so first."""
-    from codemods.ui.history import recover
+    from fullgraph.codemods.ui.history import recover
 
     recover(path)
 
@@ -47,7 +47,7 @@ def recover(path: Path) -> None:
 )
 def undo(names: tuple[str, ...], everything: bool, path: Path, conflict: str, foreign: tuple[str, ...]) -> None:
     """Take back a RUN (3), a FINDING of a run (3.1), or by default what the last command wrote."""
-    from codemods.ui.history import undo
+    from fullgraph.codemods.ui.history import undo
 
     if names and everything:
         raise click.UsageError("--all takes back everything: give it no run or finding")

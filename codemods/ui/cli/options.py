@@ -56,13 +56,13 @@ class Fix(click.Command):
 
 
 def complete_codemods(ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
-    from codemods.ui.complete import codemod_names
+    from fullgraph.codemods.ui.complete import codemod_names
 
     return codemod_names(incomplete)
 
 
 def complete_options(ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
-    from codemods.ui.complete import option_names
+    from fullgraph.codemods.ui.complete import option_names
 
     return option_names(incomplete)
 
@@ -78,7 +78,7 @@ def join_lines(ctx: click.Context, param: click.Parameter, given: tuple[Any, ...
 
 def set_color(ctx: click.Context, param: click.Parameter, wanted: str) -> str:
     """Also tells click whether to let colours through to what is not a terminal."""
-    from codemods.ui.terminal import use_color
+    from fullgraph.codemods.ui.terminal import use_color
 
     ctx.color = use_color(wanted)
     return wanted
@@ -233,8 +233,8 @@ def report_option(metavar: str) -> Callable[[F], F]:
 
 def proof_request(scenarios: tuple[str, ...], form: str, quiet: bool, color: str, given: dict[str, Any]) -> Any:
     """The options of `proof_options`, taken out of all that were given; `executor` is left for whoever scans, too."""
-    from codemods.ui.proof import ProofRequest
-    from validate.model import Settings
+    from fullgraph.codemods.ui.proof import ProofRequest
+    from fullgraph.validate.model import Settings
 
     keep, report = given.pop("keep"), given.pop("report", None)
     wanted = {name: given.pop(name) for name in PROOF_NAMES}

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from codemods.ui.cli.options import (
+from fullgraph.codemods.ui.cli.options import (
     MAKING_EPILOG,
     PROOF_EPILOG,
     color_option,
@@ -46,7 +46,7 @@ def prove(
 
     As they were: before the last `fullgraph fix`, else at git's HEAD, unless --before or --run says otherwise.
     """
-    from codemods.ui.proof import prove_history
+    from fullgraph.codemods.ui.proof import prove_history
 
     if revision and run:
         raise click.UsageError("--before and --run name two different pasts: give one of them")
@@ -68,8 +68,8 @@ def audit(device: str, python: str, time_limit: float, **given: Any) -> None:
 
     Compiled calls with mode reduce-overhead or max-autotune are audited; what compiles nothing itself is compiled so.
     """
-    from codemods.ui.audit.command import AuditRequest, audit_scenarios
-    from validate.model import Settings
+    from fullgraph.codemods.ui.audit.command import AuditRequest, audit_scenarios
+    from fullgraph.validate.model import Settings
 
     settings = Settings(device=device, python=python, time_limit=time_limit)
     sys.exit(audit_scenarios(AuditRequest(settings=settings, **given)))
@@ -85,7 +85,7 @@ def capture(target: str, command: tuple[str, ...], calls: int) -> None:
     `fullgraph prove MODULE:FUNCTION` repeats these calls. A method is named MODULE:Class.method. While it is watched,
     what is compiled runs as plain Python.
     """
-    from codemods.ui.making import capture
+    from fullgraph.codemods.ui.making import capture
 
     sys.exit(capture(target, command, calls))
 
@@ -105,7 +105,7 @@ def observe(
     Calls by phase, inputs, graphs, breaks, recompiles, compile time, and host reads by line. Of a scenario, as
     `fullgraph prove` takes it: graphs and breaks.
     """
-    from codemods.ui.observed.command import observe
+    from fullgraph.codemods.ui.observed.command import observe
 
     if bool(command) == bool(scenario):
         raise click.UsageError("give a command behind --, or --scenario SCENARIO")
@@ -122,7 +122,7 @@ def scenario() -> None:
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Default: scenarios/FUNCTION.py.")
 def new_scenario(target: str, out: Path | None) -> None:
     """Write a first scenario file for a function, a class or a method: what is built, and what it is called with."""
-    from codemods.ui.making import write_scenario
+    from fullgraph.codemods.ui.making import write_scenario
 
     sys.exit(write_scenario(target, out))
 
@@ -143,6 +143,6 @@ def harness(**given: Any) -> None:
 
     Both are yours: they need torch and pytest only. They go to scripts/ and tests/ where there are such folders.
     """
-    from codemods.ui.harness import Wish, write_harness
+    from fullgraph.codemods.ui.harness import Wish, write_harness
 
     sys.exit(write_harness(Wish(**given)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from codemods.ui.cli.options import (
+from fullgraph.codemods.ui.cli.options import (
     Fix,
     color_option,
     executor_option,
@@ -41,8 +41,8 @@ def ticket() -> None:
 @color_option
 def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, torch: str, color: str) -> None:
     """What is understood of the tickets in FILE, a file or a folder: the place, the codemod, how sure."""
-    from codemods.ui.terminal import use_color
-    from codemods.ui.tickets.show import show
+    from fullgraph.codemods.ui.terminal import use_color
+    from fullgraph.codemods.ui.tickets.show import show
 
     sys.exit(show(files, path, form, use_color(color), torch, even_settled=settled))
 
@@ -74,7 +74,7 @@ def fix_tickets(ctx: click.Context, /, scenarios: tuple[str, ...], report: Path 
     Asks about each finding on a terminal, else prints the patch; --format json never asks. A ticket's own file is
     updated with what was measured, as part of the same run: undo reopens it.
     """
-    from codemods.ui.tickets.fix import FixRequest, fix
+    from fullgraph.codemods.ui.tickets.fix import FixRequest, fix
 
     if given["diff"] and given["yes"]:
         raise click.UsageError("--diff writes nothing and --yes writes: give one of them")

@@ -8,9 +8,17 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from codemods.ui.observed.as_text import HEADS, command_text, compiled_text, headline, place_of, recompiles_of, seconds
-from codemods.ui.verdict.page.markup import Child, Html, element, escape, markup
-from validate.model import count_breaks
+from fullgraph.codemods.ui.observed.as_text import (
+    HEADS,
+    command_text,
+    compiled_text,
+    headline,
+    place_of,
+    recompiles_of,
+    seconds,
+)
+from fullgraph.codemods.ui.verdict.page.markup import Child, Html, element, escape, markup
+from fullgraph.validate.model import count_breaks
 
 PAGE = Path(__file__).parent / "page"
 STYLE = Path(__file__).parent.parent / "verdict" / "page" / "page.css"

@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from codemods.ui.layout import GAP, Entry, Paragraph, Piece, lay_out
-from codemods.ui.listing import BLANK, MOST, clipped, tell_list, times
-from codemods.ui.report.as_text import count
-from codemods.ui.terminal import READABLE
-from validate.model import count_breaks
+from fullgraph.codemods.ui.layout import GAP, Entry, Paragraph, Piece, lay_out
+from fullgraph.codemods.ui.listing import BLANK, MOST, clipped, tell_list, times
+from fullgraph.codemods.ui.report.as_text import count
+from fullgraph.codemods.ui.terminal import READABLE
+from fullgraph.validate.model import count_breaks
 
 HEADS = ("entry", "calls", "inputs", "graphs", "breaks", "recompiles", "compiling", "re-entries")
 NARROWEST_NAME = 14

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import click
 
-from codemods.model import FullgraphError
-from codemods.rewrite.lock import make_folder
-from codemods.rewrite.walk import find_root
-from codemods.source_roots import import_folders
-from codemods.ui.named_output import write_output
-from codemods.ui.observed.as_text import observed_text
-from codemods.ui.terminal import use_color
-from validate.launch import python_of
-from validate.model import ValidateError
-from validate.observe import Observed
-from validate.observe import observe as run_and_watch
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.lock import make_folder
+from fullgraph.codemods.rewrite.walk import find_root
+from fullgraph.codemods.source_roots import import_folders
+from fullgraph.codemods.ui.named_output import write_output
+from fullgraph.codemods.ui.observed.as_text import observed_text
+from fullgraph.codemods.ui.terminal import use_color
+from fullgraph.validate.launch import python_of
+from fullgraph.validate.model import ValidateError
+from fullgraph.validate.observe import Observed
+from fullgraph.validate.observe import observe as run_and_watch
 
 NOT_STARTED = 127
 """The exit code for a command that cannot be run, as shells have it."""
@@ -53,9 +53,9 @@ def observe(
 
 
 def compile_cases(scenario: str, root: Path, python: str, file: Path) -> Observed:
-    from validate.model import Settings
-    from validate.observe_scenario import observe_scenario
-    from validate.scenario import read_scenario
+    from fullgraph.validate.model import Settings
+    from fullgraph.validate.observe_scenario import observe_scenario
+    from fullgraph.validate.scenario import read_scenario
 
     read = read_scenario(scenario, root, import_folders(root))
     return observe_scenario(read, root, Settings(python=python), file)
@@ -88,7 +88,7 @@ def show(observed: Observed, page: Path | None, color: str) -> None:
     shown = shown_from_here(observed.file)
     click.echo(f"The report is in {shown}; `fullgraph check --observed {shown}` joins it with findings.", err=True)
     if page is not None:
-        from codemods.ui.observed.as_html import observed_html
+        from fullgraph.codemods.ui.observed.as_html import observed_html
 
         try:
             write_output(page, observed_html(observed.report).encode())

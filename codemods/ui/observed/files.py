@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from codemods.syntax.assignments import FUNCTIONS
+from fullgraph.codemods.syntax.assignments import FUNCTIONS
 
 Span = tuple[int, int]
 """First and last line."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from codemods.model import Finding, FullgraphError
-from codemods.plain_file import read_plain
-from codemods.ui.listing import times
-from codemods.ui.observed.as_text import place_of
-from codemods.ui.observed.files import Span, Texts, function_at
-from codemods.ui.report.as_text import count
-from codemods.ui.report.model import FOUND, Line, Report
-from codemods.ui.terminal import paint
-from validate.model import count_breaks
+from fullgraph.codemods.model import Finding, FullgraphError
+from fullgraph.codemods.plain_file import read_plain
+from fullgraph.codemods.ui.listing import times
+from fullgraph.codemods.ui.observed.as_text import place_of
+from fullgraph.codemods.ui.observed.files import Span, Texts, function_at
+from fullgraph.codemods.ui.report.as_text import count
+from fullgraph.codemods.ui.report.model import FOUND, Line, Report
+from fullgraph.codemods.ui.terminal import paint
+from fullgraph.validate.model import count_breaks
 
 READ_S, BREAK_S, RECOMPILE_S = 20e-6, 60e-6, 0.5
 """What a host read, a call that passes a break, and a recompile cost about: for the order only, never shown."""
@@ -103,8 +103,8 @@ class Place:
 
 
 def read_observed(file: Path) -> dict[str, Any]:
-    from validate.model import ValidateError
-    from validate.observe import read_report
+    from fullgraph.validate.model import ValidateError
+    from fullgraph.validate.observe import read_report
 
     try:
         return read_report(file, read_plain(file))

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from codemods.model import Finding
-from codemods.project import Project
-from codemods.ui.observed.join import sort_findings
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.ui.observed.join import sort_findings
 
 if TYPE_CHECKING:
-    from codemods.ui.commands import Chooser
+    from fullgraph.codemods.ui.commands import Chooser
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from codemods.rewrite.as_json import dump_finding
-from codemods.ui.report.model import Line, Report
+from fullgraph.codemods.rewrite.as_json import dump_finding
+from fullgraph.codemods.ui.report.model import Line, Report
 
 VERSION = 1
 
@@ -42,7 +42,7 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 def proofs_as_json(report: Report) -> list[dict[str, Any]]:
-    from codemods.ui.verdict.as_json import verdict_as_json
+    from fullgraph.codemods.ui.verdict.as_json import verdict_as_json
 
     return [verdict_as_json(verdict) for verdict in report.verdicts]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from codemods.model import Safety
-from codemods.rewrite.walk import find_root
-from codemods.ui.plain import plain
-from codemods.ui.report.model import DECLINED, FIXED, FOUND, NOT_ASKED, Line, Report
-from codemods.ui.terminal import paint, paint_patch
+from fullgraph.codemods.model import Safety
+from fullgraph.codemods.rewrite.walk import find_root
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.report.model import DECLINED, FIXED, FOUND, NOT_ASKED, Line, Report
+from fullgraph.codemods.ui.terminal import paint, paint_patch
 
 MOST_PLACES = 3
 NOT_TEXT = "".join(map(chr, range(0xDC80, 0xDD00)))
@@ -31,16 +31,16 @@ def render(report: Report, *, quiet: bool, color: bool) -> None:
         for line, *others in one_fact_once(worth_telling(report), quiet):
             click.echo("\n".join(line_text(line, quiet, color, others)))
     if report.ends:
-        from codemods.ui.breaks.ends import ends_text
+        from fullgraph.codemods.ui.breaks.ends import ends_text
 
         title, *told = ends_text(report.ends, report.is_dry)
         click.echo("\n".join([paint(title, color, bold=True), *told]), err=report.is_dry)
     if any(not one.is_break for one in report.unexplained):
-        from codemods.ui.observed.join import unexplained_text
+        from fullgraph.codemods.ui.observed.join import unexplained_text
 
         click.echo(unexplained_text(report, color), err=report.is_dry)
     if report.verdicts:
-        from codemods.ui.verdict.as_text import verdict_text
+        from fullgraph.codemods.ui.verdict.as_text import verdict_text
 
         click.echo(verdict_text(report.verdicts, color), nl=False, err=report.is_dry)
     for place, reason in report.errors:

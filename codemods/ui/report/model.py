@@ -8,21 +8,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codemods.codemod import suggest
-from codemods.model import Finding
-from codemods.registry import all_codemods
-from codemods.rewrite.diff import patch
-from codemods.rewrite.find import FileResult
-from codemods.rewrite.walk import Tree
-from codemods.run import Round
-from validate.judge import combined, exit_code
-from validate.model import Verdict
+from fullgraph.codemods.codemod import suggest
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.rewrite.diff import patch
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.walk import Tree
+from fullgraph.codemods.run import Round
+from fullgraph.validate.judge import combined, exit_code
+from fullgraph.validate.model import Verdict
 
 if TYPE_CHECKING:
-    from codemods.ui.breaks.ends import End
-    from codemods.ui.breaks.ground import Ground
-    from codemods.ui.breaks.nearest import Nearest
-    from codemods.ui.observed.join import Observation, Place
+    from fullgraph.codemods.ui.breaks.ends import End
+    from fullgraph.codemods.ui.breaks.ground import Ground
+    from fullgraph.codemods.ui.breaks.nearest import Nearest
+    from fullgraph.codemods.ui.observed.join import Observation, Place
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ def place_of(root: Path, finding: Finding, before: Mapping[str, bytes | None] | 
     path = shown_path(root, finding.path)
     if not finding.path.endswith(".ipynb"):
         return f"{path}:{finding.line}:{finding.column}"
-    from codemods.notebook import place
-    from codemods.source import decode
+    from fullgraph.codemods.notebook import place
+    from fullgraph.codemods.source import decode
 
     raw = (before or {}).get(finding.path) or (root / finding.path).read_bytes()
     found = place(decode(finding.path, raw), finding.span.start)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from codemods.difference import replacements
-from codemods.model import Edit, Finding, Span
-from codemods.notebook import NotebookSource
-from codemods.source import Source, decode
+from fullgraph.codemods.difference import replacements
+from fullgraph.codemods.model import Edit, Finding, Span
+from fullgraph.codemods.notebook import NotebookSource
+from fullgraph.codemods.source import Source, decode
 
 COMPOUND = re.compile(r"(?:async\s+)?(?:def|class|for|while|with|if|try|match)\b")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from codemods.rewrite.as_json import dump_edit, dump_finding
-from codemods.tickets.model import Lines, Place, Review, Ticket
-from codemods.tickets.places.model import Spot
-from codemods.tickets.routes.model import Routed
-from codemods.tickets.understanding import Understood
+from fullgraph.codemods.rewrite.as_json import dump_edit, dump_finding
+from fullgraph.codemods.tickets.model import Lines, Place, Review, Ticket
+from fullgraph.codemods.tickets.places.model import Spot
+from fullgraph.codemods.tickets.routes.model import Routed
+from fullgraph.codemods.tickets.understanding import Understood
 
 VERSION = 1
 

@@ -6,14 +6,14 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from codemods.tickets.model import Lines, Place, Review, Ticket
-from codemods.tickets.parts.severity import level_of
-from codemods.tickets.places.model import Located, Spot
-from codemods.tickets.routes.model import OwnFix, Routed
-from codemods.tickets.understanding import Understood
-from codemods.ui.layout import encodable
-from codemods.ui.plain import plain
-from codemods.ui.terminal import READABLE, paint
+from fullgraph.codemods.tickets.model import Lines, Place, Review, Ticket
+from fullgraph.codemods.tickets.parts.severity import level_of
+from fullgraph.codemods.tickets.places.model import Located, Spot
+from fullgraph.codemods.tickets.routes.model import OwnFix, Routed
+from fullgraph.codemods.tickets.understanding import Understood
+from fullgraph.codemods.ui.layout import encodable
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.terminal import READABLE, paint
 
 LABEL = 10
 COMMAND = "command"

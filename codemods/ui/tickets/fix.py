@@ -12,29 +12,29 @@ from pathlib import Path
 
 import click
 
-from codemods.codemod import Codemod
-from codemods.model import Finding, FullgraphError
-from codemods.project import Project
-from codemods.rewrite.diff import patch
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.walk import FOLDER
-from codemods.run import Settler, keep_all, writer_for
-from codemods.tickets.fix import Choose, Fixer
-from codemods.tickets.fixing.choosing import Task
-from codemods.tickets.fixing.model import Filed, Handled, Wish
-from codemods.tickets.fixing.turn import Left
-from codemods.tickets.understanding import Understood
-from codemods.ui.commands import UNDECIDED, AcceptAll, Chooser
-from codemods.ui.config import read_config
-from codemods.ui.named_output import write_output
-from codemods.ui.proof import ProofRequest, prover_for
-from codemods.ui.report.as_text import write_patch
-from codemods.ui.report.model import STOPPED
-from codemods.ui.terminal import is_terminal, use_color
-from codemods.ui.tickets.fix_text import about, handled_text, summary
-from codemods.ui.tickets.show import Desk, open_desk, tickets_in
-from validate.judge import combined, exit_code
-from validate.model import Verdict
+from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.model import Finding, FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.diff import patch
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.walk import FOLDER
+from fullgraph.codemods.run import Settler, keep_all, writer_for
+from fullgraph.codemods.tickets.fix import Choose, Fixer
+from fullgraph.codemods.tickets.fixing.choosing import Task
+from fullgraph.codemods.tickets.fixing.model import Filed, Handled, Wish
+from fullgraph.codemods.tickets.fixing.turn import Left
+from fullgraph.codemods.tickets.understanding import Understood
+from fullgraph.codemods.ui.commands import UNDECIDED, AcceptAll, Chooser
+from fullgraph.codemods.ui.config import read_config
+from fullgraph.codemods.ui.named_output import write_output
+from fullgraph.codemods.ui.proof import ProofRequest, prover_for
+from fullgraph.codemods.ui.report.as_text import write_patch
+from fullgraph.codemods.ui.report.model import STOPPED
+from fullgraph.codemods.ui.terminal import is_terminal, use_color
+from fullgraph.codemods.ui.tickets.fix_text import about, handled_text, summary
+from fullgraph.codemods.ui.tickets.show import Desk, open_desk, tickets_in
+from fullgraph.validate.judge import combined, exit_code
+from fullgraph.validate.model import Verdict
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def distinct(found: Iterator[Iterator[Filed]]) -> Iterator[Filed]:
 def fixer_for(request: FixRequest, proof: ProofRequest | None, desk: Desk, today: Callable[[], date]) -> Fixer:
     tests = ""
     if request.write_tests is not None:
-        from codemods.ui.tests_folder import folder_for_tests
+        from fullgraph.codemods.ui.tests_folder import folder_for_tests
 
         tests = folder_for_tests(desk.root, request.write_tests)
     exclude = read_config(desk.root).exclude
@@ -183,8 +183,8 @@ def choice_of(request: FixRequest) -> Choose:
     if request.is_dry or request.yes:
         accept = AcceptAll(request.unsafe or request.literal)
         return lambda understood, task, project: chosen_by(accept, task, project)
-    from codemods.ui.keys import Keys
-    from codemods.ui.review import Review
+    from fullgraph.codemods.ui.keys import Keys
+    from fullgraph.codemods.ui.review import Review
 
     keys, color = Keys(), use_color(request.color)
 
@@ -211,7 +211,7 @@ def conclude(request: FixRequest, outcomes: Outcomes) -> None:
     if request.report:
         write_report(request.report, outcomes)
     if request.form == "json":
-        from codemods.ui.tickets.fix_json import as_json
+        from fullgraph.codemods.ui.tickets.fix_json import as_json
 
         click.echo(json.dumps(as_json(outcomes), indent=2))
     else:
@@ -224,7 +224,7 @@ def conclude(request: FixRequest, outcomes: Outcomes) -> None:
 
 def write_report(file: Path, outcomes: Outcomes) -> None:
     """What was done is done: a report that cannot be written is an error beside it."""
-    from codemods.ui.tickets.report import as_markdown
+    from fullgraph.codemods.ui.tickets.report import as_markdown
 
     try:
         write_output(file, as_markdown(outcomes).encode())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codemods.rewrite.as_json import dump_finding
-from codemods.tickets.fixing.model import Filed, Handled
-from codemods.ui.tickets.as_json import reading, ticket_as_json
-from codemods.ui.verdict.as_json import verdict_as_json
-from validate.judge import combined
+from fullgraph.codemods.rewrite.as_json import dump_finding
+from fullgraph.codemods.tickets.fixing.model import Filed, Handled
+from fullgraph.codemods.ui.tickets.as_json import reading, ticket_as_json
+from fullgraph.codemods.ui.verdict.as_json import verdict_as_json
+from fullgraph.validate.judge import combined
 
 if TYPE_CHECKING:
-    from codemods.ui.tickets.fix import Outcomes
+    from fullgraph.codemods.ui.tickets.fix import Outcomes
 
 VERSION = 1
 

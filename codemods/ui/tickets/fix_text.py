@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from codemods.tickets.fixing.model import Handled, Outcome
-from codemods.tickets.route import ALSO
-from codemods.tickets.understanding import Understood
-from codemods.ui.layout import encodable
-from codemods.ui.plain import plain
-from codemods.ui.terminal import paint
-from codemods.ui.tickets.as_text import COMMAND, ranges, row, severity
-from validate.judge import combined
-from validate.model import Verdict
+from fullgraph.codemods.tickets.fixing.model import Handled, Outcome
+from fullgraph.codemods.tickets.route import ALSO
+from fullgraph.codemods.tickets.understanding import Understood
+from fullgraph.codemods.ui.layout import encodable
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.terminal import paint
+from fullgraph.codemods.ui.tickets.as_text import COMMAND, ranges, row, severity
+from fullgraph.validate.judge import combined
+from fullgraph.validate.model import Verdict
 
 SHORT = 200
 DONE: dict[Outcome, tuple[str, str]] = {

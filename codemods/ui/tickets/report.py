@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from codemods.tickets.fixing.model import Filed, Handled
-from codemods.ui.plain import plain
-from codemods.ui.tickets.as_text import severity
-from codemods.ui.tickets.fix_text import codemod_of, done_text, place_of, ruling_of, summary
+from fullgraph.codemods.tickets.fixing.model import Filed, Handled
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.tickets.as_text import severity
+from fullgraph.codemods.ui.tickets.fix_text import codemod_of, done_text, place_of, ruling_of, summary
 
 if TYPE_CHECKING:
-    from codemods.ui.tickets.fix import Outcomes
+    from fullgraph.codemods.ui.tickets.fix import Outcomes
 
 HEADER = ("Ticket", "Severity", "Place", "Codemod", "Ruling", "Done", "Run")
 SPECIAL = str.maketrans({"|": "\\|", "<": "&lt;", "`": "'", "[": "\\[", "*": "\\*"})

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import click
 
-from codemods.codemod import check_torch
-from codemods.model import FullgraphError
-from codemods.project import Project
-from codemods.registry import all_codemods
-from codemods.rewrite.journal import Journal
-from codemods.rewrite.walk import Tree, plant_trees
-from codemods.tickets.folder import read_file, read_folder
-from codemods.tickets.model import NoTicketError, Ticket, TicketError
-from codemods.tickets.routes.firing import Catalogue
-from codemods.tickets.understanding import understand
-from codemods.ui.config import read_config, with_torch
-from codemods.ui.plain import plain
+from fullgraph.codemods.codemod import check_torch
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import all_codemods
+from fullgraph.codemods.rewrite.journal import Journal
+from fullgraph.codemods.rewrite.walk import Tree, plant_trees
+from fullgraph.codemods.tickets.folder import read_file, read_folder
+from fullgraph.codemods.tickets.model import NoTicketError, Ticket, TicketError
+from fullgraph.codemods.tickets.routes.firing import Catalogue
+from fullgraph.codemods.tickets.understanding import understand
+from fullgraph.codemods.ui.config import read_config, with_torch
+from fullgraph.codemods.ui.plain import plain
 
 
 @dataclass
@@ -46,11 +46,11 @@ def show(files: tuple[Path, ...], path: Path, form: str, color: bool, torch: str
     tickets = [ticket for file in files for _, ticket in tickets_in(file, desk)]
     understood = [understand(ticket, desk.catalogue, even_settled=even_settled) for ticket in tickets]
     if form == "json":
-        from codemods.ui.tickets.as_json import as_json
+        from fullgraph.codemods.ui.tickets.as_json import as_json
 
         click.echo(json.dumps(as_json(understood, desk.root, desk.exit_code, desk.errors), indent=2))
     else:
-        from codemods.ui.tickets.as_text import as_text
+        from fullgraph.codemods.ui.tickets.as_text import as_text
 
         click.echo(as_text(understood, color), nl=False)
     for place, reason in desk.errors:

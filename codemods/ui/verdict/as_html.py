@@ -9,16 +9,16 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from codemods.ui.verdict.as_text import short_sentence, where
-from codemods.ui.verdict.page.change import change_section
-from codemods.ui.verdict.page.graphs import graphs_section
-from codemods.ui.verdict.page.markup import Child, Html, element, escape, markup
-from codemods.ui.verdict.page.places import differences_section, outcome_block, places_section
-from codemods.ui.verdict.page.plots import speed_section
-from codemods.ui.verdict.places import count_of
-from codemods.ui.verdict.rows import WORDS, Row, rows
-from validate.judge import combined
-from validate.model import Ruling, Verdict
+from fullgraph.codemods.ui.verdict.as_text import short_sentence, where
+from fullgraph.codemods.ui.verdict.page.change import change_section
+from fullgraph.codemods.ui.verdict.page.graphs import graphs_section
+from fullgraph.codemods.ui.verdict.page.markup import Child, Html, element, escape, markup
+from fullgraph.codemods.ui.verdict.page.places import differences_section, outcome_block, places_section
+from fullgraph.codemods.ui.verdict.page.plots import speed_section
+from fullgraph.codemods.ui.verdict.places import count_of
+from fullgraph.codemods.ui.verdict.rows import WORDS, Row, rows
+from fullgraph.validate.judge import combined
+from fullgraph.validate.model import Ruling, Verdict
 
 FILES = Path(__file__).parent / "page"
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from codemods.ui.verdict.rows import (
+from fullgraph.codemods.ui.verdict.rows import (
     break_count,
     graph_count,
     guard_count,
@@ -21,8 +21,8 @@ from codemods.ui.verdict.rows import (
     recompile_count,
     sync_count,
 )
-from validate.judge import combined, exit_code
-from validate.model import (
+from fullgraph.validate.judge import combined, exit_code
+from fullgraph.validate.model import (
     Break,
     ChangedPlace,
     Difference,

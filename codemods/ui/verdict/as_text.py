@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from codemods.ui.layout import Entry, Paragraph, Piece, lay_out
-from codemods.ui.listing import BLANK, MOST, clipped, tell_list, times
-from codemods.ui.stage_line import StageLine
-from codemods.ui.verdict.places import breaks_by_fate, count_lines, kind_labels, labels_of, place_of, repeated
-from codemods.ui.verdict.rows import rows
-from validate.judge import combined
-from validate.model import Break, Difference, Measurement, Ruling, Sync, Verdict, count_breaks
+from fullgraph.codemods.ui.layout import Entry, Paragraph, Piece, lay_out
+from fullgraph.codemods.ui.listing import BLANK, MOST, clipped, tell_list, times
+from fullgraph.codemods.ui.stage_line import StageLine
+from fullgraph.codemods.ui.verdict.places import breaks_by_fate, count_lines, kind_labels, labels_of, place_of, repeated
+from fullgraph.codemods.ui.verdict.rows import rows
+from fullgraph.validate.judge import combined
+from fullgraph.validate.model import Break, Difference, Measurement, Ruling, Sync, Verdict, count_breaks
 
 __all__ = ["StageLine", "verdict_text"]
 

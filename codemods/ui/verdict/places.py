@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from codemods.ui.verdict.diff import FileDiff, read_diff
-from validate.model import Break, Graph, Sync, Verdict, count_breaks
+from fullgraph.codemods.ui.verdict.diff import FileDiff, read_diff
+from fullgraph.validate.model import Break, Graph, Sync, Verdict, count_breaks
 
 BETWEEN = {
     "eager": ("eager, before against after", "before", "after"),

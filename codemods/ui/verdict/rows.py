@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
 
-from validate.judge import compare_speed, guard_tendency, memory_tendency, ratio_text
-from validate.model import Measurement, Ratio, Verdict
+from fullgraph.validate.judge import compare_speed, guard_tendency, memory_tendency, ratio_text
+from fullgraph.validate.model import Measurement, Ratio, Verdict
 
 ABSENT = "not measured"
 WORDS = {"noisy": "too noisy to tell"}

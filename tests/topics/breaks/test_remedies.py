@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from codemods.topics.breaks.remedies import read_table, remedy_of
+from fullgraph.codemods.topics.breaks.remedies import read_table, remedy_of
 from tests.torch_facts import facts
 
 ROOT = Path(__file__).parents[3]

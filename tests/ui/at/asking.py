@@ -9,7 +9,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from codemods.ui.at.as_json import SCHEMA
+from fullgraph.codemods.ui.at.as_json import SCHEMA
 from tests.ui.running import COMMAND, PATIENCE, environment
 
 VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text()))

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import Change, Edit, Finding, FullgraphError, Span
-from codemods.project import Project
-from codemods.ui.at.as_text import new_text
-from codemods.ui.at.command import Answer, open_desk, pick, why_not
-from codemods.ui.at.place import Place
-from codemods.ui.at.remembered import EVERYWHERE, covers, extent_of, pair
-from codemods.ui.at.saying import exit_code
+from fullgraph.codemods.model import Change, Edit, Finding, FullgraphError, Span
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.ui.at.as_text import new_text
+from fullgraph.codemods.ui.at.command import Answer, open_desk, pick, why_not
+from fullgraph.codemods.ui.at.place import Place
+from fullgraph.codemods.ui.at.remembered import EVERYWHERE, covers, extent_of, pair
+from fullgraph.codemods.ui.at.saying import exit_code
 
 FIXABLE = Finding("call_fast", "a.py", Span(0, 4), "one", "slow", (Edit("a.py", Span(0, 4), "fast"),), key="k1")
 BARE = replace(FIXABLE, edits=(), left_alone="a star", key="k2")

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from codemods.model import Finding
-from codemods.project import Project
-from codemods.registry import bundled
-from codemods.source import declared_encoding
-from codemods.ui import commands
-from codemods.ui.cli import main
-from codemods.ui.commands import AcceptAll
+from fullgraph.codemods.model import Finding
+from fullgraph.codemods.project import Project
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.source import declared_encoding
+from fullgraph.codemods.ui import commands
+from fullgraph.codemods.ui.cli import main
+from fullgraph.codemods.ui.commands import AcceptAll
 from tests.cases import FIXTURES, Case, all_cases
 from tests.front_ends import files_of, named, run_cli, write_case
 from tests.laws import one_of_each_shape

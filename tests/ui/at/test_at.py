@@ -232,12 +232,12 @@ def test_people_get_the_text_of_check_with_the_number_that_applies_it(root: Path
 
 LOADED = """
 import json, sys
-from codemods.ui.at.saying import say
-from codemods.project import Project
+from fullgraph.codemods.ui.at.saying import say
+from fullgraph.codemods.project import Project
 read, opened = Project.read, []
 Project.read = lambda self, path: opened.append(path) or read(self, path)
 code = say(sys.argv[1], None, "", as_json=True)
-heavy = {"torch", "libcst", "validate", "concurrent", "multiprocessing", "pygls"}
+heavy = {"torch", "libcst", "fullgraph.validate", "concurrent", "multiprocessing", "pygls"}
 print(json.dumps({"heavy": sorted(heavy & set(sys.modules)), "opened": sorted(set(opened))}), file=sys.stderr)
 """
 

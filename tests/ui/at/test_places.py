@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods.model import Finding, FullgraphError, Span
-from codemods.source import decode
-from codemods.ui.at.place import Lines, Place, Position, is_there, read_place
+from fullgraph.codemods.model import Finding, FullgraphError, Span
+from fullgraph.codemods.source import decode
+from fullgraph.codemods.ui.at.place import Lines, Place, Position, is_there, read_place
 
 NOTEBOOK = {
     "cells": [

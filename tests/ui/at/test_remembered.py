@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import codemods.run
-from codemods.rewrite import shelf
-from codemods.rewrite.shelf import DiskShelf
-from codemods.ui.at import command
-from codemods.ui.at.command import Answer, answer
-from codemods.ui.at.place import read_place
+import fullgraph.codemods.run
+from fullgraph.codemods.rewrite import shelf
+from fullgraph.codemods.rewrite.shelf import DiskShelf
+from fullgraph.codemods.ui.at import command
+from fullgraph.codemods.ui.at.command import Answer, answer
+from fullgraph.codemods.ui.at.place import read_place
 from tests.ui.at.asking import at, write_files
 
 LONG_AGO = 1_600_000_000
@@ -46,7 +46,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FULLGRAPH_CACHE", str(tmp_path / "cache"))
     root = write_files(tmp_path / "project", {"pkg/__init__.py": "", "pkg/model.py": TELEMETRY, "pkg/train.py": TRAIN})
     monkeypatch.chdir(root)
-    monkeypatch.setattr("codemods.ui.at.remembered.SETTLED_NS", -(10**12))  # a status cannot be made old
+    monkeypatch.setattr("fullgraph.codemods.ui.at.remembered.SETTLED_NS", -(10**12))  # a status cannot be made old
     return root
 
 
@@ -54,13 +54,13 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were really looked at."""
     paths: list[str] = []
-    original = codemods.run.look_at
+    original = fullgraph.codemods.run.look_at
 
     def look_at(project: object, path: str, *rest: object) -> object:
         paths.append(path)
         return original(project, path, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(codemods.run, "look_at", look_at)
+    monkeypatch.setattr(fullgraph.codemods.run, "look_at", look_at)
     return paths
 
 
@@ -128,7 +128,7 @@ def test_an_edit_under_an_old_time_of_the_same_size_is_seen(root: Path) -> None:
 
 
 def test_a_young_neighbour_is_not_trusted(root: Path, looked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codemods.ui.at.remembered.SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr("fullgraph.codemods.ui.at.remembered.SETTLED_NS", 2_000_000_000)
     ask()
     ask()
     assert len(looked) == 2

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from codemods.ui.cli import main
+from fullgraph.codemods.ui.cli import main
 from tests.ui.running import COMMAND, SAMPLE, environment, write_project
 
 PATIENCE = 180

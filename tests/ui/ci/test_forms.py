@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 from referencing import Registry, Resource
 
-from codemods.ui.ci.forms.as_github import escaped, escaped_property
-from codemods.ui.ci.forms.as_markdown import code
-from codemods.ui.ci.outputs import FORMS
-from codemods.ui.verdict.as_json import schema as verdict_schema
+from fullgraph.codemods.ui.ci.forms.as_github import escaped, escaped_property
+from fullgraph.codemods.ui.ci.forms.as_markdown import code
+from fullgraph.codemods.ui.ci.outputs import FORMS
+from fullgraph.codemods.ui.verdict.as_json import schema as verdict_schema
 from tests.ui.ci.jobs import Repository, ci, run, start
 from tests.ui.running import SAMPLE, texts
 
@@ -233,8 +233,8 @@ def test_a_summary_is_never_longer_than_github_takes(
 
 
 def test_a_summary_that_has_to_be_cut_is_still_text() -> None:
-    from codemods.ui.ci.forms.as_markdown import markdown
-    from codemods.ui.ci.model import CiReport
+    from fullgraph.codemods.ui.ci.forms.as_markdown import markdown
+    from fullgraph.codemods.ui.ci.model import CiReport
 
     report = CiReport(errors=[("größe.py", "ü" * 40)])
     assert {markdown(report, room).decode()[-2:-1] for room in range(300)} > {"ü"}
@@ -305,7 +305,7 @@ def test_every_form_can_hold_a_name_that_is_no_text(repository: Repository, tmp_
 
 def test_no_form_tells_the_time_or_the_order_of_work(repository: Repository, tmp_path: Path) -> None:
     """Real codemods over enough text to be worth processes, with one and with two of them."""
-    from codemods.ui.explain import fixtures_folder, side
+    from fullgraph.codemods.ui.explain import fixtures_folder, side
 
     for number, case in enumerate(sorted(fixtures_folder().glob("*/*/"))[:60]):
         for path, raw in side(case, "before").items():

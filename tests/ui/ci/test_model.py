@@ -10,14 +10,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from codemods.model import Edit, Finding, Safety, Span
-from codemods.ui.ci.forms.as_github import place
-from codemods.ui.ci.forms.as_markdown import outcome
-from codemods.ui.ci.forms.wording import fingerprints
-from codemods.ui.ci.model import CiReport, Policy
-from codemods.ui.ci.outputs import rendered
-from codemods.ui.report.model import FIXED, FOUND, LEFT, NOT_ASKED, STOPPED, Line, Report
-from codemods.ui.report.spot import Region, Spot
+from fullgraph.codemods.model import Edit, Finding, Safety, Span
+from fullgraph.codemods.ui.ci.forms.as_github import place
+from fullgraph.codemods.ui.ci.forms.as_markdown import outcome
+from fullgraph.codemods.ui.ci.forms.wording import fingerprints
+from fullgraph.codemods.ui.ci.model import CiReport, Policy
+from fullgraph.codemods.ui.ci.outputs import rendered
+from fullgraph.codemods.ui.report.model import FIXED, FOUND, LEFT, NOT_ASKED, STOPPED, Line, Report
+from fullgraph.codemods.ui.report.spot import Region, Spot
 from tests.ui.sample_verdicts import different, neutral, proven
 
 CODE = "slow()\nslow()\n"

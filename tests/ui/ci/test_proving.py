@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from codemods.ui.ci.message import message_for
-from codemods.ui.ci.model import CiReport, Policy
-from codemods.ui.ci.outputs import FORMS, rendered
+from fullgraph.codemods.ui.ci.message import message_for
+from fullgraph.codemods.ui.ci.model import CiReport, Policy
+from fullgraph.codemods.ui.ci.outputs import FORMS, rendered
+from fullgraph.validate.model import Ruling
 from tests.ui.ci.jobs import Repository, run
 from tests.ui.ci.test_forms import VALIDATOR
 from tests.ui.sample_codemod import CallFast
 from tests.ui.sample_verdicts import hostile, neutral
 from tests.ui.test_proof import WRONG, project
-from validate.model import Ruling
 
 PROVE = ("--prove", "scenario.py", "--backend", "eager", "--untimed", "--python", sys.executable)
 

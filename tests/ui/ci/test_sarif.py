@@ -14,8 +14,8 @@ from urllib.parse import unquote
 import pytest
 from jsonschema import Draft4Validator
 
-from codemods.ui.ci.forms import as_sarif
-from codemods.ui.explain import fixtures_folder, side
+from fullgraph.codemods.ui.ci.forms import as_sarif
+from fullgraph.codemods.ui.explain import fixtures_folder, side
 from tests.ui.ci.jobs import Repository, ci, run
 from tests.ui.running import write_project
 
@@ -91,8 +91,8 @@ def test_what_github_asks_for_is_there(repository: Repository) -> None:
 
 
 def test_every_bundled_codemod_can_be_described() -> None:
-    from codemods.registry import all_codemods
-    from codemods.ui.ci.forms.sarif_kinds import describe
+    from fullgraph.codemods.registry import all_codemods
+    from fullgraph.codemods.ui.ci.forms.sarif_kinds import describe
 
     for name, kind in all_codemods().items():
         described = describe(name, kind)

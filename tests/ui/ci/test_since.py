@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods.ui.ci.since import parse_diff, unquoted
+from fullgraph.codemods.ui.ci.since import parse_diff, unquoted
 from tests.ui.ci.jobs import Repository, ci, places
 from tests.ui.running import texts
 

@@ -18,7 +18,7 @@ import ast
 import time
 from pathlib import Path
 
-from codemods import Codemod
+from fullgraph import Codemod
 
 
 class WaitForIt(Codemod):

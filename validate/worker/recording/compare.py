@@ -126,7 +126,7 @@ class Comparison:
         self.largest, self.where = -1.0, ""
 
     def differences(self) -> list[dict[str, str]]:
-        """As the fields of `validate.model.Difference`."""
+        """As the fields of `fullgraph.validate.model.Difference`."""
         if self.first["case"] != self.second["case"]:
             return [self.tell(Found("case", "name", self.first["case"], self.second["case"]))]
         found = [one for channel in self.channels if self.counts(channel) for one in self.first_of(channel)]

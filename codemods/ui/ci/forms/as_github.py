@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codemods.ui.ci.forms.wording import advice
-from codemods.ui.ci.model import CiReport
-from codemods.ui.report.model import Line
-from codemods.ui.report.spot import Region
+from fullgraph.codemods.ui.ci.forms.wording import advice
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.report.model import Line
+from fullgraph.codemods.ui.report.spot import Region
 
 
 def render(report: CiReport) -> bytes:

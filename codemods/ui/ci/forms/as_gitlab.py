@@ -6,10 +6,10 @@ import hashlib
 import json
 from typing import Any
 
-from codemods.model import Safety
-from codemods.ui.ci.forms.wording import advice, fingerprints
-from codemods.ui.ci.model import CiReport
-from codemods.ui.report.model import Line
+from fullgraph.codemods.model import Safety
+from fullgraph.codemods.ui.ci.forms.wording import advice, fingerprints
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.report.model import Line
 
 
 def render(report: CiReport) -> bytes:

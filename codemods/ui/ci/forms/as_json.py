@@ -9,8 +9,8 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from codemods.ui.ci.model import CiReport
-from codemods.ui.report.as_json import as_json
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.report.as_json import as_json
 
 
 def render(report: CiReport) -> bytes:

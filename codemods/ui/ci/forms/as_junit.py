@@ -9,10 +9,10 @@ import re
 from itertools import groupby
 from xml.etree import ElementTree
 
-from codemods.ui.ci.forms.wording import advice
-from codemods.ui.ci.model import CiReport
-from codemods.ui.plain import plain
-from codemods.ui.report.model import FIXED, Line
+from fullgraph.codemods.ui.ci.forms.wording import advice
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.report.model import FIXED, Line
 
 FORBIDDEN = re.compile("[\ufffe\uffff]")
 """Characters that XML 1.0 cannot hold, beyond those that `plain` spells out."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from codemods.model import Safety
-from codemods.ui.ci.forms.as_text import closing
-from codemods.ui.ci.forms.wording import advice
-from codemods.ui.ci.model import CiReport
-from codemods.ui.plain import plain
-from codemods.ui.report.model import FIXED, Line
+from fullgraph.codemods.model import Safety
+from fullgraph.codemods.ui.ci.forms.as_text import closing
+from fullgraph.codemods.ui.ci.forms.wording import advice
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.report.model import FIXED, Line
 
 ROOM = 1_000_000
 MARKS = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~$&"})

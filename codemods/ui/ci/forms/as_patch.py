@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.ci.model import CiReport
 
 
 def render(report: CiReport) -> bytes:

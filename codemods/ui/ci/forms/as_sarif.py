@@ -11,12 +11,12 @@ import json
 from importlib.metadata import version
 from typing import Any
 
-from codemods.ui.ci.forms.sarif_fix import fix_of
-from codemods.ui.ci.forms.sarif_kinds import describe
-from codemods.ui.ci.forms.sarif_places import ROOT, artifact, as_region
-from codemods.ui.ci.forms.wording import advice, fingerprints
-from codemods.ui.ci.model import CiReport
-from codemods.ui.report.model import Line
+from fullgraph.codemods.ui.ci.forms.sarif_fix import fix_of
+from fullgraph.codemods.ui.ci.forms.sarif_kinds import describe
+from fullgraph.codemods.ui.ci.forms.sarif_places import ROOT, artifact, as_region
+from fullgraph.codemods.ui.ci.forms.wording import advice, fingerprints
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.report.model import Line
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST = 25_000

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from codemods.ui.ci.model import CiReport
-from codemods.ui.report.as_text import count, error_text, line_text, on_one_line, summary, written_runs
-from codemods.ui.terminal import use_color
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.report.as_text import count, error_text, line_text, on_one_line, summary, written_runs
+from fullgraph.codemods.ui.terminal import use_color
 
 
 def render(report: CiReport) -> bytes:
@@ -30,7 +30,7 @@ def told(report: CiReport, *, quiet: bool, color: bool) -> Iterator[str]:
     for line in report.lines:
         yield from line_text(line, quiet, color)
     if report.verdicts:
-        from codemods.ui.verdict.as_text import verdict_text
+        from fullgraph.codemods.ui.verdict.as_text import verdict_text
 
         yield verdict_text(report.verdicts, color).rstrip("\n")
 

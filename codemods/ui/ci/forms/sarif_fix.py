@@ -7,11 +7,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from codemods.model import Edit, SourceError
-from codemods.ui.ci.forms.sarif_places import artifact, as_region
-from codemods.ui.ci.model import CiReport
-from codemods.ui.report.model import Line
-from codemods.ui.report.spot import Region
+from fullgraph.codemods.model import Edit, SourceError
+from fullgraph.codemods.ui.ci.forms.sarif_places import artifact, as_region
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.report.model import Line
+from fullgraph.codemods.ui.report.spot import Region
 
 START = Region(1, 1, 1, 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from codemods.codemod import Codemod
+from fullgraph.codemods.codemod import Codemod
 
 LONGEST = 1000
 """Characters that GitHub shows of a description."""
@@ -45,6 +45,6 @@ def markdown(name: str, doc: str, kind: type[Codemod] | None) -> str:
 
 
 def measurements(name: str) -> list[str]:
-    from codemods.ui.measured import measured_text
+    from fullgraph.codemods.ui.measured import measured_text
 
     return list(measured_text(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from urllib.parse import quote
 
-from codemods.ui.report.spot import Region
+from fullgraph.codemods.ui.report.spot import Region
 
 ROOT = "SRCROOT"
 

@@ -6,9 +6,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 
-from codemods.model import Safety
-from codemods.ui.ci.model import CiReport
-from codemods.ui.report.model import Line
+from fullgraph.codemods.model import Safety
+from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.report.model import Line
 
 
 def advice(line: Line) -> Iterator[str]:

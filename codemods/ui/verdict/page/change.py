@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from codemods.ui.verdict.diff import FileDiff, Hunk, Line, Pair, Span, changed_words, read_diff, side_by_side
-from codemods.ui.verdict.page.code import code
-from codemods.ui.verdict.page.markup import Html, element, markup
-from codemods.ui.verdict.page.places import titled
-from validate.model import ChangedPlace, Verdict
+from fullgraph.codemods.ui.verdict.diff import FileDiff, Hunk, Line, Pair, Span, changed_words, read_diff, side_by_side
+from fullgraph.codemods.ui.verdict.page.code import code
+from fullgraph.codemods.ui.verdict.page.markup import Html, element, markup
+from fullgraph.codemods.ui.verdict.page.places import titled
+from fullgraph.validate.model import ChangedPlace, Verdict
 
 UNFOLDED = 160
 """Lines of all files together up to which they are shown without being asked for."""

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from codemods.ui.plain import CONTROL, spelt
-from codemods.ui.verdict.diff import Span
-from codemods.ui.verdict.page.markup import Html, element, markup
+from fullgraph.codemods.ui.plain import CONTROL, spelt
+from fullgraph.codemods.ui.verdict.diff import Span
+from fullgraph.codemods.ui.verdict.page.markup import Html, element, markup
 
 TOKEN = re.compile(
     r"(?P<comment>#.*)"

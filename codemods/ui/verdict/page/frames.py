@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from validate.model import Break, Graph, Measurement
+from fullgraph.validate.model import Break, Graph, Measurement
 
 
 @dataclass

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codemods.ui.verdict.page.frames import Captured, Frame, frames_of
-from codemods.ui.verdict.page.markup import Html, element, markup
-from codemods.ui.verdict.places import count_of, place_of
-from validate.model import Break, Graph, Measurement, Verdict
+from fullgraph.codemods.ui.verdict.page.frames import Captured, Frame, frames_of
+from fullgraph.codemods.ui.verdict.page.markup import Html, element, markup
+from fullgraph.codemods.ui.verdict.places import count_of, place_of
+from fullgraph.validate.model import Break, Graph, Measurement, Verdict
 
 ROOMY = 14
 """Boxes up to which each has room for words; more are drawn small."""

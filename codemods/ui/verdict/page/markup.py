@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from codemods.ui.plain import plain
+from fullgraph.codemods.ui.plain import plain
 
 
 class Html(str):

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from codemods.ui.verdict.page.markup import Child, Html, element, markup
-from codemods.ui.verdict.places import breaks_by_fate, count_lines, count_of, kind_labels, labels_of, place_of, repeated
-from validate.model import Break, Difference, Measurement, Sync, Verdict, count_breaks
+from fullgraph.codemods.ui.verdict.page.markup import Child, Html, element, markup
+from fullgraph.codemods.ui.verdict.places import (
+    breaks_by_fate,
+    count_lines,
+    count_of,
+    kind_labels,
+    labels_of,
+    place_of,
+    repeated,
+)
+from fullgraph.validate.model import Break, Difference, Measurement, Sync, Verdict, count_breaks
 
 FOLDED = 12
 """Entries of one list from which on it is folded."""

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterator, Sequence
 from statistics import quantiles
 
-from codemods.ui.verdict.page.markup import Html, element, markup
-from codemods.ui.verdict.rows import (
+from fullgraph.codemods.ui.verdict.page.markup import Html, element, markup
+from fullgraph.codemods.ui.verdict.rows import (
     TIMES,
     UNITS,
     blocks_of,
@@ -19,8 +19,8 @@ from codemods.ui.verdict.rows import (
     speed_tendency,
     typical,
 )
-from validate.judge import ratio_text
-from validate.model import Ratio, Verdict
+from fullgraph.validate.judge import ratio_text
+from fullgraph.validate.model import Ratio, Verdict
 
 HEIGHT, AXIS, MIDDLE = 44, 24, 22
 BINS = 90

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch._dynamo as dynamo
 
-from validate.worker.graphs.counting import watching
+from fullgraph.validate.worker.graphs.counting import watching
 
 from . import python, tensors, values
 from .kinds import ADVISED, PROGRAMS, Program
