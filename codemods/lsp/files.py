@@ -16,6 +16,7 @@ from fullgraph.codemods.lsp.buffers import MARK, Buffer, Buffers, buffer_bytes, 
 from fullgraph.codemods.lsp.pages import Page, cells_page, text_page
 from fullgraph.codemods.lsp.projects import real_path, root_of
 from fullgraph.codemods.model import SourceError
+from fullgraph.codemods.plain_file import read_plain
 from fullgraph.codemods.rewrite.walk import SUFFIXES
 from fullgraph.codemods.source import Source, decode
 
@@ -121,8 +122,7 @@ def is_python(buffer: Buffer) -> bool:
 def first_bytes(file: Path) -> bytes:
     """The bytes at which a byte order mark would stand."""
     try:
-        with file.open("rb") as stream:
-            return stream.read(3)
+        return read_plain(file)[:3]
     except OSError:
         return b""
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.rewrite.git import FETCHING, PARTIAL, environment, reading
 from fullgraph.codemods.rewrite.journal import Journal
 from fullgraph.codemods.rewrite.undo import undone_findings
 
-GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager", "--no-optional-locks")
-"""Git, asked without changing its index and without running what the repository's own config names."""
+DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--name-only", "-z", "--no-renames")
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,7 @@ def before_runs(journal: Journal, numbers: tuple[int, ...]) -> Earlier:
 
 
 def at_revision(root: Path, revision: str) -> Earlier:
-    changed = git(
-        root, "diff", "--no-ext-diff", "--name-only", "-z", "--no-renames", "--relative", revision, "--"
-    ).split("\0")
+    changed = git(root, *DIFF, "--relative", "--end-of-options", revision, "--").split("\0")
     fresh = git(root, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
     files: dict[str, bytes | None] = {}
     others = []
@@ -76,16 +74,25 @@ def at_revision(root: Path, revision: str) -> Earlier:
 
 def shown(root: Path, revision: str, path: str) -> bytes | None:
     """A file's bytes at a revision; None if it was not there."""
-    done = subprocess.run([*GIT, "-C", root, "show", f"{revision}:./{path}"], capture_output=True, check=False)
+    done = run_git(root, "show", "--no-textconv", "--end-of-options", f"{revision}:./{path}")
+    if done.returncode and FETCHING.search(done.stderr):
+        raise FullgraphError(f"git: {PARTIAL}")
     return done.stdout if done.returncode == 0 else None
 
 
 def git(root: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run([*GIT, "-C", root, *arguments], capture_output=True, check=False)
+        done = run_git(root, *arguments)
     except FileNotFoundError as error:
         raise FullgraphError("git is not installed; --run names a run of `fullgraph log` instead") from error
+    if done.returncode and FETCHING.search(done.stderr):
+        raise FullgraphError(f"git: {PARTIAL}")
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise FullgraphError(f"git: {said[0] if said else 'failed'}")
     return done.stdout.decode(errors="surrogateescape")
+
+
+def run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = [*reading(root), *arguments]
+    return subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, env=environment(), check=False)

@@ -1,11 +1,13 @@
 """One run as the journal tells it: a value, and its bytes.
 
-An entry is a line with the run's seal and then gzipped JSON. The seal is looked at before anything is unpacked.
+An entry is a line with a mark and the run's seal, and then gzipped JSON. The mark is made of the key alone: of what
+does not bear it only a little is read. The seal is looked at before anything is unpacked.
 """
 
 from __future__ import annotations
 
 import gzip
+import hmac
 import json
 import zlib
 from collections.abc import Mapping
@@ -15,10 +17,11 @@ from typing import Any
 
 from fullgraph.codemods.model import Finding
 from fullgraph.codemods.rewrite.as_json import dump_finding, load_finding
+from fullgraph.codemods.rewrite.folder import Folder
 from fullgraph.codemods.rewrite.inside import parts_of
-from fullgraph.codemods.rewrite.seal import is_sealed, seal_of
+from fullgraph.codemods.rewrite.seal import is_sealed, mark_of, seal_of
 
-HEAD = b"fullgraph run 2 "
+HEAD = b"fullgraph run 3 "
 WRITING, DONE, ROLLED_BACK = "writing", "done", "rolled back"
 LARGEST = 1 << 28
 LARGEST_FOREIGN = 1 << 20
@@ -130,12 +133,15 @@ def unpack(packed: bytes, largest: int) -> bytes:
 
 
 def close_envelope(secret: bytes, root: Path, number: int, payload: bytes) -> bytes:
-    return HEAD + seal_of(secret, root, number, payload) + b"\n" + payload
+    return HEAD + mark_of(secret, root, number) + b" " + seal_of(secret, root, number, payload) + b"\n" + payload
 
 
-def open_envelope(secret: bytes, root: Path, number: int, raw: bytes) -> tuple[bytes, bool]:
+def read_envelope(secret: bytes, root: Path, number: int, folder: Folder, name: str) -> tuple[bytes, bool]:
     """The payload of an entry, and whether this user wrote it here."""
-    head, _, payload = raw.partition(b"\n")
-    if not head.startswith(HEAD):
+    marked = HEAD + mark_of(secret, root, number) + b" "
+    first = folder.read(name, len(marked))
+    if not first.startswith(HEAD):
         raise ValueError("not an entry")
-    return payload, is_sealed(secret, root, number, payload, head.removeprefix(HEAD))
+    is_marked = bool(secret) and hmac.compare_digest(first, marked)
+    head, _, payload = folder.read(name, LARGEST if is_marked else LARGEST_FOREIGN).partition(b"\n")
+    return payload, is_marked and is_sealed(secret, root, number, payload, head.removeprefix(marked))

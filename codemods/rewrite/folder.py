@@ -22,6 +22,7 @@ CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(
 
 DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 LINK = "a link, which is not followed"
+EXCHANGED = "not the folder that it was when this command began"
 REPARSE_POINT = 0x400
 """What Windows calls links of all kinds, junctions too."""
 
@@ -34,6 +35,18 @@ class BarredError(FullgraphError):
         self.reason = reason
 
 
+PINNED: dict[Path, tuple[int, int]] = {}
+"""The folders that a command works in, as they were when it began: device and number."""
+
+
+def pin(path: Path) -> None:
+    """From now on, this path must lead to the folder that stands there now, and not to one that took its place."""
+    status = os.stat(path, follow_symlinks=False)
+    if is_link(status) or not stat.S_ISDIR(status.st_mode):
+        raise FullgraphError(f"{path}: {EXCHANGED}; nothing more is touched")
+    PINNED[path] = status.st_dev, status.st_ino
+
+
 class Folder:
     """An open folder. Names are single ones, of what stands right in it; `path` is for messages."""
 
@@ -44,7 +57,12 @@ class Folder:
     @classmethod
     def at(cls, path: Path) -> Folder:
         """The folder that a user named: the way to it is theirs, links included."""
-        return cls(path, os.open(path, DIRECTORY) if HAS_DESCRIPTORS else None)
+        found = cls(path, os.open(path, DIRECTORY) if HAS_DESCRIPTORS else None)
+        status = os.stat(path) if found.descriptor is None else os.fstat(found.descriptor)
+        if PINNED.get(path, identity := (status.st_dev, status.st_ino)) != identity:
+            found.close()
+            raise FullgraphError(f"{path}: {EXCHANGED}; nothing more is touched")
+        return found
 
     def close(self) -> None:
         if self.descriptor is not None:

@@ -34,8 +34,8 @@ from fullgraph.codemods.rewrite.entry import (
     close_envelope,
     dump_run,
     load_run,
-    open_envelope,
     pack,
+    read_envelope,
     unpack,
 )
 from fullgraph.codemods.rewrite.file_step import FileStep
@@ -140,9 +140,15 @@ class Journal:
     def _open(self, *names: str, make: bool = False) -> Folder:
         return Folder.at(self.root).descend((FOLDER, *names), make)
 
+    def _open_runs(self) -> Folder:
+        try:
+            return self._open(RUNS)
+        except BarredError as error:
+            raise FullgraphError(f"{error}, where the journal needs its own: remove it") from error
+
     def _numbers(self) -> list[int]:
         try:
-            with self._open(RUNS) as runs:
+            with self._open_runs() as runs:
                 return sorted(int(name) for name in runs.names() if NUMBER.fullmatch(name))
         except FileNotFoundError:
             return []
@@ -157,8 +163,7 @@ class Journal:
             with self._open(RUNS, str(number)) as folder:
                 if folder.status(OLD_ENTRY) and not folder.status(ENTRY):
                     return Foreign(number, problem=EARLIER)
-                raw = folder.read(ENTRY, LARGEST)
-            payload, is_ours = open_envelope(read_secret(), self.root, number, raw)
+                payload, is_ours = read_envelope(read_secret(), self.root, number, folder, ENTRY)
             run = load_run(number, payload, is_ours)
         except (BarredError, *DAMAGE) as error:
             said = error.strerror if isinstance(error, OSError) else error

@@ -67,9 +67,17 @@ def refusal(place: Path) -> str:
 
 
 def seal_of(secret: bytes, root: Path, number: int, payload: bytes) -> bytes:
+    return hmac.new(secret, about(b"run", root, number) + payload, hashlib.sha256).hexdigest().encode()
+
+
+def mark_of(secret: bytes, root: Path, number: int) -> bytes:
+    """What only whoever has the secret can put at the head of an entry."""
+    return hmac.new(secret, about(b"mark", root, number), hashlib.sha256).hexdigest()[:16].encode()
+
+
+def about(what: bytes, root: Path, number: int) -> bytes:
     home = os.fsencode(os.path.normcase(os.path.realpath(root)))
-    about = b"fullgraph run\0%d\0%s\0" % (number, home)
-    return hmac.new(secret, about + payload, hashlib.sha256).hexdigest().encode()
+    return b"fullgraph %s\0%d\0%s\0" % (what, number, home)
 
 
 def is_sealed(secret: bytes, root: Path, number: int, payload: bytes, seal: bytes) -> bool:

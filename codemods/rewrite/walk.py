@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fullgraph.codemods.model import FullgraphError
 from fullgraph.codemods.project import is_test
+from fullgraph.codemods.rewrite.folder import pin
 from fullgraph.codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, read_line, work_tree_above
 
 FOLDER = ".fullgraph"
@@ -101,6 +102,7 @@ def plant_trees(paths: Sequence[Path]) -> tuple[list[Tree], list[tuple[str, str]
         real = without_links(path)
         root = find_root(real)
         if root not in trees:
+            pin(root)
             trees[root] = Tree(root)
             walk(trees[root], root)
         add_targets(trees[root], real)
@@ -123,13 +125,17 @@ def without_links(path: Path) -> Path:
 
 
 def leads_out(path: Path) -> bool:
-    """Whether a link of a project, on the way to a path, leads out of that project. A clone can bring such links."""
+    """Whether a link on the way to a path leads out of the project, or of the folder, that it stands in.
+
+    A clone, and an archive that was unpacked, can bring such links. Those above the current folder are the user's own.
+    """
     whole = Path(os.path.join(Path.cwd(), path))
     for part in (whole, *whole.parents):
         if part.is_symlink():
             home = find_root(part.parent)
             is_marked = any(os.path.lexists(home / marker) for marker in MARKERS)
-            if is_marked and not Path(os.path.realpath(part)).is_relative_to(os.path.realpath(home)):
+            is_below = part.parent.is_relative_to(Path.cwd())
+            if (is_marked or is_below) and not Path(os.path.realpath(part)).is_relative_to(os.path.realpath(home)):
                 return True
     return False
 

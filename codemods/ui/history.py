@@ -10,6 +10,7 @@ import click
 
 from fullgraph.codemods.model import FullgraphError
 from fullgraph.codemods.rewrite.entry import Run
+from fullgraph.codemods.rewrite.folder import pin
 from fullgraph.codemods.rewrite.journal import FOREIGN, Foreign, Journal, Recovery
 from fullgraph.codemods.rewrite.merge import Conflict
 from fullgraph.codemods.rewrite.undo import is_in_force, undo_foreign, undo_what_can_be, undone_findings
@@ -27,7 +28,9 @@ def open_journal(path: Path) -> Journal:
         raise FullgraphError(f"{path}: no such file or folder")
     if leads_out(path):
         raise FullgraphError(f"{path}: a link that leads out of the project")
-    return Journal(find_root(path))
+    root = find_root(path)
+    pin(root)
+    return Journal(root)
 
 
 def warn(journal: Journal) -> None:

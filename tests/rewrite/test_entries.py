@@ -116,7 +116,8 @@ def test_an_entry_with_wrong_types_is_damaged(root: Path, wrong: dict[str, objec
 
 
 def test_an_entry_that_unpacks_to_too_much_is_damaged(root: Path) -> None:
-    write_files(root, {".fullgraph/runs/1/entry": HEAD + b"0" * 64 + b"\n" + pack(b"[" * (LARGEST_FOREIGN + 1))})
+    head = HEAD + b"0" * 16 + b" " + b"0" * 64 + b"\n"
+    write_files(root, {".fullgraph/runs/1/entry": head + pack(b"[" * (LARGEST_FOREIGN + 1))})
     assert "too much to unpack" in Journal(root).foreign()[0].problem
 
 

@@ -459,7 +459,7 @@ def test_a_write_settles_an_interrupted_run_first_and_says_so(root: Path, capsys
 
 # Damaged
 
-DAMAGES = [b"", b"{", b"fullgraph run 2 \n", b"fullgraph run 2 00\n\x1f\x8b", b"\xff\xfe", b'{"a":' * 2_000]
+DAMAGES = [b"", b"{", b"fullgraph run 3 \n", b"fullgraph run 3 00\n\x1f\x8b", b"\xff\xfe", b'{"a":' * 2_000]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

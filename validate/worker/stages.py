@@ -29,6 +29,7 @@ class Stages:
         self.shared_cache = shared_cache
         self.source: Source
         self.imported: dict[str, Any] = {}
+        self.built: dict[str, Any] = {}
         self.bench: dict[str, timing.Bench] = {}
         self.compiles_itself = False
         try:
@@ -40,8 +41,9 @@ class Stages:
         """Read the scenario and build a subject once, so that what is wrong with it is told now."""
         with self.watch.on(), self.device.active():
             where = (self.scenario[name] for name in ("kind", "target", "capture"))
-            self.source, self.imported = record.record_import(lambda: read_source(*where))
-            subject = self.build()
+            self.source, self.imported = record.record_making(lambda: read_source(*where), record.IMPORT)
+            subject, built = record.record_making(self.build, record.BUILD)
+            self.built = {**built, "rng": subject.left}
         options, notices = compiling.choose_options(self.settings, self.source.options)
         self.options = options
         return {
@@ -72,9 +74,23 @@ class Stages:
         self.device.reset_peak()
         with compiling.eagerly():
             records = [{**self.record(subject, subject.call, case), "start": start} for case in subject.cases]
-        peak = self.device.peak_bytes()
+            peak = self.device.peak_bytes()
+            slopes = self.probe_gradients()
+        records = [{**kept, "slopes": slope} for kept, slope in zip(records, slopes)]
         told = results.describe_results(records, lambda: (self.build(), subject))
         return {**self.keep(name, records), **told, "peak_bytes": peak}
+
+    def probe_gradients(self) -> list[Any]:
+        """By case, how the output would change with the arguments; None where that is not asked."""
+        subject, seed = self.build(), self.source.seed
+        if not self.source.backward:
+            return [None] * len(subject.cases)
+        with record.silenced():
+            return [self.probe(subject, case, seed) for case in subject.cases]
+
+    def probe(self, subject: Subject, case: Case, seed: int) -> Any:
+        with case.settings():
+            return record.probe_gradients(subject, case, self.device, seed)
 
     def syncs(self) -> dict[str, Any]:
         """Run every case again, and count host reads and moves by line; notes which changed lines ran."""
@@ -87,7 +103,8 @@ class Stages:
 
             with compiling.eagerly(), record.silenced():
                 with self.watch.on():
-                    run()
+                    for case in subject.cases:
+                        self.run_case(self.with_backward(subject, case), case)
                 subject = self.build()
                 counted = syncs.count_syncs(run, self.device, self.settings["roots"])
         return {**counted, **self.watch.as_json()}
@@ -153,6 +170,16 @@ class Stages:
                 second=self.source.second_derivatives and call is subject.call and not self.compiles_itself,
             )
 
+    def with_backward(self, subject: Subject, case: Case) -> Callable[..., Any]:
+        """The call, and then backward through what it gives: hooks and gradients of one's own are code too."""
+
+        def call(*args: Any, **kwargs: Any) -> None:
+            output = subject.call(*args, **kwargs)
+            if self.source.backward:
+                record.differentiate(output, case, self.source.seed)
+
+        return call
+
     def run_case(self, call: Callable[..., Any], case: Case) -> BaseException | None:
         """Call it; what the case raises is its result."""
         record.seed_all(self.source.seed, self.device)
@@ -168,4 +195,4 @@ class Stages:
         return None
 
     def keep(self, name: str, records: list[dict[str, Any]]) -> dict[str, Any]:
-        return record.store([self.imported, *records], os.path.join(self.scratch, f"{name}.pt"))
+        return record.store([self.imported, self.built, *records], os.path.join(self.scratch, f"{name}.pt"))

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from types import FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -47,6 +48,8 @@ class Subject:
     options: dict[str, Any] = field(default_factory=dict)
     reader: Callable[..., Any] | None = None
     roots: tuple[str, ...] = ()
+    left: list[tuple[str, str, str]] = field(default_factory=list)
+    """Where the generators of random numbers stood when it was built."""
 
     def state(self, output: Any) -> Any:
         """What to compare beside the output: what the scenario's `state` gives, or all of the owner."""
@@ -102,12 +105,13 @@ class FileSource(Source):
         call = self.ask("build", device)
         if not callable(call):
             raise UserError(f"{self.path}: build() gave {type(call).__name__}, which cannot be called")
+        left = read_generators()
         seed_all(self.seed)
         cases = self.ask("cases", device, self.seed)
         named = [self.case(number, given) for number, given in enumerate(iterate(self.path, cases), 1)]
         if not named:
             raise UserError(f"{self.path}: cases() gave no case; {HOW}")
-        return Subject(call, owner_of(call), told_apart(named), self.options, self.reader)
+        return Subject(call, owner_of(call), told_apart(named), self.options, self.reader, left=left)
 
     def ask(self, name: str, *args: Any) -> Any:
         try:
@@ -221,6 +225,15 @@ def told(error: BaseException, path: str) -> str:
 
 OWN_FOLDER = os.path.dirname(os.path.abspath(__file__))
 TORCH_FOLDER = os.path.dirname(os.path.abspath(torch.__file__))
+
+
+def read_generators() -> list[tuple[str, str, str]]:
+    """Where those that `seed_all` seeds stand."""
+    held = {"random": repr(random.getstate()), "torch": repr(torch.get_rng_state().tolist())}
+    if "numpy" in sys.modules:
+        kind, keys, *rest = sys.modules["numpy"].random.get_state()
+        held["numpy"] = repr((kind, keys.tolist(), rest))
+    return [(f"rng.{name}", "state", sha256(text.encode()).hexdigest()) for name, text in held.items()]
 
 
 def seed_all(seed: int) -> None:

@@ -6,13 +6,13 @@ Git is only asked what it has stored: nothing is fetched, no program of its sett
 from __future__ import annotations
 
 import ast
-import os
 import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.git import environment, reading
 from fullgraph.codemods.tickets.places.likeness import Comparison
 from fullgraph.codemods.tickets.places.paths import common_end, parts_of
 from fullgraph.codemods.tickets.places.symbols import Named, around_node
@@ -27,9 +27,6 @@ STORED = ("--relative", "--no-ext-diff", "--no-textconv")
 OUTPUT = 2_000_000
 MOVED = 0.75
 """A function that is less like the old one than this is another one."""
-
-QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
-PLAIN = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false", "--no-pager")
 
 
 @dataclass
@@ -46,9 +43,9 @@ class History:
         began = time.monotonic()
         try:
             done = subprocess.run(
-                ["git", *PLAIN, "-C", str(self.root), *arguments],
+                [*reading(self.root), *arguments],
                 capture_output=True,
-                env={**os.environ, **QUIET},
+                env=environment(),
                 timeout=min(self.left, EACH),
                 stdin=subprocess.DEVNULL,
                 check=False,

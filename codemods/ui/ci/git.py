@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 from collections.abc import Iterable
@@ -12,30 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fullgraph.codemods.model import FullgraphError
-
-QUIET = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "",
-    "GIT_EDITOR": "true",
-}
-READING = (
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.quotePath=false",
-    "--no-pager",
-    "--no-optional-locks",
-)
-LOCAL = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE")
-"""What git tells its hooks about their own repository: this one is found by its folder."""
-
-PATHSPECS = ("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS")
-"""What would change how paths are read here."""
-
-FETCHING = re.compile(r"transport '.*' not allowed|lazy fetching disabled")
+from fullgraph.codemods.rewrite.git import FETCHING, PARTIAL, environment, reading
 
 UNDER_WAY = {
     "MERGE_HEAD": "a merge",
@@ -72,14 +48,14 @@ class Repository:
 
     def does(self, *arguments: str) -> bool:
         """Whether git says yes."""
-        return start(self.top, READING, arguments).returncode == 0
+        return ask(self.top, *arguments).returncode == 0
 
     def do(self, *arguments: str, paths: Iterable[str] = ()) -> str:
         """Have git change something. `paths` mean themselves, whatever they look like; hooks are not told so."""
         given = "\0".join(f":(literal){path}" for path in paths)
         files = ("--pathspec-from-file=-", "--pathspec-file-nul") if given else ()
         options = ("-c", "core.quotePath=false", "-c", "i18n.commitEncoding=UTF-8")
-        return answer(start(self.top, options, (*arguments, *files), os.fsencode(given)))
+        return answer(start(self.top, ["git", *options, *arguments, *files], environment(), os.fsencode(given)))
 
     def path(self, file: Path) -> str:
         return file.relative_to(self.top).as_posix()
@@ -102,15 +78,13 @@ class Repository:
         """The tracked files with changes that are not committed, staged or not."""
         shown = self.ask(
             *("status", "--porcelain=v1", "-z", "--no-renames"),
-            *("--untracked-files=no", "--ignore-submodules=untracked"),
+            *("--untracked-files=no", "--ignore-submodules=dirty"),
         )
         return [entry[3:] for entry in shown.split("\0") if entry]
 
     def commit_of(self, revision: str) -> str:
         """The commit that a revision names, or nothing."""
-        done = start(
-            self.top, READING, ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        )
+        done = ask(self.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         return done.stdout.decode().strip() if done.returncode == 0 else ""
 
     @property
@@ -120,7 +94,7 @@ class Repository:
     @property
     def branch(self) -> str:
         """The current branch; nothing while HEAD is detached."""
-        done = start(self.top, READING, ("symbolic-ref", "--short", "--quiet", "HEAD"))
+        done = ask(self.top, "symbolic-ref", "--short", "--quiet", "HEAD")
         return os.fsdecode(done.stdout).strip()
 
     def under_way(self) -> str:
@@ -138,7 +112,11 @@ def repository_at(folder: Path) -> Repository | None:
 
 
 def read(folder: Path, *arguments: str) -> str:
-    return answer(start(folder, READING, arguments))
+    return answer(ask(folder, *arguments))
+
+
+def ask(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return start(folder, [*reading(folder), *arguments], {**environment(), "LC_ALL": "C"})
 
 
 def answer(done: subprocess.CompletedProcess[bytes]) -> str:
@@ -146,19 +124,16 @@ def answer(done: subprocess.CompletedProcess[bytes]) -> str:
     if done.returncode:
         said = [line.strip() for line in done.stderr.decode(errors="replace").splitlines() if line.strip()]
         lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:] or ["fatal: failed"]
-        if any(FETCHING.search(line) for line in said):
-            lines = ["this clone is partial, and what is missing is never fetched from here"]
+        if FETCHING.search(done.stderr):
+            lines = [PARTIAL]
         raise FullgraphError(f"git: {lines[0].removeprefix('fatal:').removeprefix('error:').strip()}")
     return os.fsdecode(done.stdout)
 
 
 def start(
-    folder: Path, options: tuple[str, ...], arguments: tuple[str, ...], given: bytes = b""
+    folder: Path, command: list[str], env: dict[str, str], given: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git without a terminal: neither a hook nor whoever signs can ask there."""
-    command = ["git", *options, *arguments]
-    kept = {name: value for name, value in os.environ.items() if name not in (*LOCAL, *PATHSPECS)}
-    env = {**kept, **QUIET, **({"LC_ALL": "C"} if options is READING else {})}
     pipe = subprocess.PIPE
     try:
         running = subprocess.Popen(

@@ -13,10 +13,9 @@ from pathlib import Path
 import click
 
 from fullgraph.codemods.model import FullgraphError
-from fullgraph.codemods.rewrite.walk import SUFFIXES
 from fullgraph.codemods.ui.ci.model import CiReport
 from fullgraph.codemods.ui.commands import told
-from fullgraph.codemods.ui.named_output import check_output, write_output
+from fullgraph.codemods.ui.named_output import check_output, open_output, write_output
 
 FORMS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown", "patch")
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -57,15 +56,13 @@ def parse_outputs(given: Sequence[str]) -> tuple[Output, ...]:
 def prepare(outputs: Sequence[Output], baseline: Path | None = None) -> None:
     """Refuse what could not be written, or is not to be lost, before anything is done; folders are made."""
     for file in (output.file for output in outputs if output.file):
-        if file.name.endswith(SUFFIXES) and file.exists():
-            raise FullgraphError(f"--output {file}: this is code, and a report would take its place")
         if baseline and os.path.realpath(file) == os.path.realpath(baseline):
             raise FullgraphError(f"--output {file}: this is the baseline, and a report would take its place")
         try:
             check_output(file)
             file.parent.mkdir(parents=True, exist_ok=True)
             if not file.is_fifo():  # whose reader would take it for the end
-                file.open("ab").close()
+                os.close(open_output(file, os.O_APPEND))
         except OSError as error:
             raise FullgraphError(f"--output {file}: cannot be written: {error.strerror}") from error
 
@@ -115,7 +112,8 @@ def append_summary(report: CiReport) -> None:
     from fullgraph.codemods.ui.ci.forms.as_markdown import markdown
 
     try:
-        with open(file, "ab") as summary:
+        check_output(Path(file))
+        with os.fdopen(open_output(Path(file), os.O_APPEND), "ab") as summary:
             room = SUMMARY_LIMIT - summary.tell()
             summary.write(markdown(report, room))
     except OSError as error:

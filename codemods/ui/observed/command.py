@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 
 from fullgraph.codemods.model import FullgraphError
-from fullgraph.codemods.rewrite.lock import make_folder
+from fullgraph.codemods.rewrite.lock import make_folder, told_in_one_line
 from fullgraph.codemods.rewrite.walk import find_root
 from fullgraph.codemods.source_roots import import_folders
-from fullgraph.codemods.ui.named_output import write_output
+from fullgraph.codemods.ui.named_output import check_output, write_output
 from fullgraph.codemods.ui.observed.as_text import observed_text
 from fullgraph.codemods.ui.terminal import use_color
 from fullgraph.validate.launch import python_of
@@ -79,6 +79,9 @@ def check_folders(*files: Path | None) -> None:
             raise FullgraphError(f"{file.parent}: no such folder; the program was not run")
         if file is not None and file.is_dir():
             raise FullgraphError(f"{file}: a folder; name a file. The program was not run")
+        if file is not None:
+            with told_in_one_line("the program was not run"):
+                check_output(file)
 
 
 def show(observed: Observed, page: Path | None, color: str) -> None:

@@ -27,7 +27,10 @@ SAID = ("warnings", "stdout", "stderr", "stderr_masked", "logs")
 DONE = ("files", "processes", "connections", "environment", "settings")
 HUSHED = ("warnings", "stdout", "logs", "files", "processes")
 CHANNELS = {
-    "eager": ("inputs", "exception", *TREES, "aliases", "written", "backward", *SAID, "muted", "rng", *DONE, "threads"),
+    "eager": (
+        *("inputs", "exception", *TREES, "aliases", "written", "backward", "slopes"),
+        *(*SAID, "muted", "rng", *DONE, "threads"),
+    ),
     "compiled": ("exception", *TREES, "aliases", "backward", *SAID, *DONE, "touched"),
     "before": ("exception", *RESULTS, "backward"),
     "after": ("exception", *RESULTS, "backward"),
@@ -52,7 +55,7 @@ GROWING = ("inputs", "args", "state", "surroundings")
 """Where objects of the second may have attributes more."""
 
 NOTHING = "nothing"
-TORCHS_VARIABLES = ("TORCH", "TRITON", "KINETO")
+TORCHS_OWN = ("TORCH", "TRITON", "KINETO", "sys.getrecursionlimit()", "torch.")
 
 
 def compare_files(first: str, second: str, digests: Any = ("", ""), **same: Any) -> dict[str, Any]:
@@ -139,6 +142,8 @@ class Comparison:
 
     def counts(self, channel: str) -> bool:
         """Compiled code that raises leaves behind whatever its graphs had done by then."""
+        if channel == "slopes":
+            return self.first.get(channel) is not None and self.second.get(channel) is not None
         if self.between == "eager" or channel not in (*TREES, "aliases", "backward"):
             return True
         raised = self.first["exception"] or self.second["exception"]
@@ -346,9 +351,9 @@ class Comparison:
             yield Found(kind, "effect", *shorten_pair(line, other))
 
     def pick_effects(self, kind: str, lines: list[str]) -> Counter[str]:
-        """torch sets variables of its own when it compiles."""
-        is_free = self.between != "eager" and kind == "environment"
-        return Counter(line for line in lines if not (is_free and line.startswith(TORCHS_VARIABLES)))
+        """torch sets variables and limits of its own when it compiles, and not if it has the code already."""
+        is_free = self.between != "eager" and kind in ("environment", "settings")
+        return Counter(line for line in lines if not (is_free and line.startswith(TORCHS_OWN)))
 
     def tell(self, found: Found) -> dict[str, str]:
         return {"between": self.between, "case": self.first["case"], **found._asdict()}
@@ -392,6 +397,8 @@ def is_imported(root: str, leaves: dict[str, list[Leaf]]) -> bool:
     _, kind, fact = leaves[root][0]
     if kind in ("function", "class", "same as"):
         return bool(fact != name)
+    if kind == "type" and str(fact).startswith("typing."):
+        return True
     own = [(path[len(root) :], kind, repr(fact)) for path, kind, fact in leaves[root]]
     twins = (one for one in leaves if one != root and one.rpartition(".")[2] == root.rpartition(".")[2])
     return any(own == [(path[len(one) :], kind, repr(fact)) for path, kind, fact in leaves[one]] for one in twins)

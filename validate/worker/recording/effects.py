@@ -15,6 +15,7 @@ import signal
 import sys
 import tempfile
 import threading
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -262,6 +263,63 @@ def read_folder() -> str:
         return "removed"
 
 
+PATCHABLE = (
+    *("builtins", "json", "math", "random", "time", "warnings", "logging", "copy", "pickle", "os", "numpy"),
+    *("torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.optim", "torch.utils.data"),
+)
+"""Modules of others in which code can put something else in the place of a function or a class, for everybody."""
+
+PATCHED_KINDS = (types.FunctionType, types.BuiltinFunctionType, type)
+
+
+class Bound:
+    """A function or class that a name stands for. Another object is another one, and is told by its own name."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bound) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __str__(self) -> str:
+        return name_function(self.value)
+
+    __repr__ = __str__
+
+
+def read_patched() -> dict[str, Bound]:
+    """What the public names of well-known modules, and the methods of tensors and layers, stand for."""
+    loaded = [(name, sys.modules[name]) for name in PATCHABLE if name in sys.modules]
+    layers = [(f"torch.nn.{name}", kind) for name, kind in vars(torch.nn).items() if isinstance(kind, type)]
+    owners = [*loaded, ("torch.Tensor", torch.Tensor), *layers]
+    return {
+        f"{owner}.{name}": Bound(value)
+        for owner, held in owners
+        for name, value in list(vars(held).items())
+        if isinstance(value, PATCHED_KINDS) and not name.startswith("_")
+    }
+
+
+def read_numpy() -> str:
+    numpy = sys.modules.get("numpy")
+    return f"{numpy.geterr()} {numpy.get_printoptions()}" if numpy else ""
+
+
+def read_dynamo() -> str:
+    """Settings of torch's compiler that change what it does, where it was loaded."""
+    config = sys.modules.get("torch._dynamo.config")
+    names = ("suppress_errors", "recompile_limit", "capture_scalar_outputs", "capture_dynamic_output_shape_ops")
+    return str([getattr(config, name, None) for name in names]) if config else ""
+
+
+def read_attention() -> str:
+    kernels: Any = torch.backends.cuda
+    return str([kernels.flash_sdp_enabled(), kernels.mem_efficient_sdp_enabled(), kernels.math_sdp_enabled()])
+
+
 SETTINGS: dict[str, Callable[[], object]] = {
     "working folder": read_folder,
     "sys.path": lambda: list(sys.path),
@@ -276,6 +334,11 @@ SETTINGS: dict[str, Callable[[], object]] = {
     "hooks of all modules": lambda: [f"{name}: {len(held)}" for name, held in global_hooks() if held],
     "torch.set_printoptions()": lambda: str(torch._tensor_str.PRINT_OPTS),
     "decimals": lambda: str(decimal.getcontext().prec) if (decimal := sys.modules.get("decimal")) else "",
+    "numpy's settings": read_numpy,
+    "settings of torch.compile": read_dynamo,
+    "kernels for attention": read_attention,
+    "mkldnn": lambda: torch.backends.mkldnn.enabled,
+    "checks of distributions": lambda: torch.distributions.Distribution._validate_args,
     "level of the root logger": lambda: logging.root.level,
     "handlers of the root logger": lambda: [name_type(type(one)) for one in logging.root.handlers],
 }
@@ -301,7 +364,7 @@ def global_hooks() -> list[tuple[str, Any]]:
 def read_settings() -> dict[str, Any]:
     signals = {f"signal {int(one)}": name_function(signal.getsignal(one)) for one in known_signals()}
     loggers = {f"logger {one.name}": told for one in list_loggers() if (told := tell_logger(one))}
-    return {**{name: read() for name, read in SETTINGS.items()}, **signals, **loggers}
+    return {**{name: read() for name, read in SETTINGS.items()}, **signals, **loggers, **read_patched()}
 
 
 def name_function(function: Any) -> str:

@@ -184,8 +184,17 @@ def open_plain(value: Any) -> Opened | None:
         return None
     attributes = read_attributes(value)
     names = sort_names(attributes)
-    facts = [("type", name_type(kind)), ("attributes", ", ".join(names))]
+    facts = [("type", name_type(kind)), ("attributes", ", ".join(names)), *describe_dataclass(kind)]
     return Opened(facts, [(f".{name}", attributes[name]) for name in names])
+
+
+def describe_dataclass(kind: Any) -> list[tuple[str, Any]]:
+    """How its objects are compared and ordered: methods that nobody has written."""
+    given = getattr(kind, "__dataclass_params__", None)
+    if given is None:
+        return []
+    apart = [name for name, one in kind.__dataclass_fields__.items() if not one.compare]
+    return [("dataclass", f"eq={given.eq} order={given.order} frozen={given.frozen} not compared: {apart}")]
 
 
 def sort_names(names: Iterable[str]) -> list[str]:

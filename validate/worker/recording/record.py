@@ -29,7 +29,7 @@ __all__ = ["record_case", "seed_all", "silenced", "store", "tensors_in"]
 
 save = torch.save
 OWN = getpid()
-IMPORT = "while it is imported"
+IMPORT, BUILD = "while it is imported", "while it is built"
 CASE_SEED = 20_011
 """Cases are seeded from here on: code that seeds with a small number itself must not draw the same by chance."""
 
@@ -67,14 +67,50 @@ def record_case(
     return record
 
 
-def record_import(load: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
-    """Import the scenario: what that gives, and a record of what happens meanwhile, as of a case without results."""
+def record_making(load: Callable[[], Any], name: str) -> tuple[Any, dict[str, Any]]:
+    """Import the scenario, or build a subject: what that gives, and a record as of a case without results."""
     with hear_warnings() as warned, hear_streams() as said, hear_logs() as logged, hear_effects() as effects:
         loaded = load()
     empty: dict[str, Any] = {name: [] for name in ("inputs", "output", "args", "state", "surroundings", "aliases")}
     empty.update(written=[], modes=[], rng=[], opaque=[], unseen=[], exception=None, mutated=False, random=False)
-    told = {"case": IMPORT, **empty, **NO_GRADIENTS, **said, **logged, **effects, "warnings": warned}
+    told = {"case": name, **empty, **NO_GRADIENTS, **said, **logged, **effects, "warnings": warned}
     return loaded, {**told, "files": [], "contents": [], "contents_masked": []}
+
+
+def probe_gradients(subject: Any, case: Any, device: Any, seed: int) -> list[Leaf] | None:
+    """What would arrive at arguments that ask for no gradient, if they did: they may come from a layer that trains.
+
+    None where code does not run so: it writes into an argument, say.
+    """
+    given = Flattener(lambda *_: None, store=lambda _: None)
+    given.flatten((case.args, case.kwargs), "arguments")
+    asked = {id(tensor): (path, tensor) for path, tensor in given.tensors if may_ask(tensor)}
+    for _, tensor in asked.values():
+        tensor.requires_grad_()
+    seed_all(seed, device)
+    output, error = run(subject.call, case, device)
+    if error is not None or not asked:
+        return None
+    made = Flattener(lambda *_: None, store=lambda _: None)
+    made.flatten(output, "output")
+    leaves, failure = take_gradients(made.tensors, list(asked.values()), seed)
+    begins: list[Leaf] = [
+        (f"{path} if arguments asked", "requires_grad", one.requires_grad) for path, one in made.tensors
+    ]
+    return None if failure else [*begins, *leaves]
+
+
+def may_ask(tensor: torch.Tensor) -> bool:
+    is_plain = type(tensor) is torch.Tensor and tensor.layout is torch.strided and tensor.is_floating_point()
+    return is_plain and tensor.is_leaf and not tensor.requires_grad and not tensor.is_inference()
+
+
+def differentiate(output: Any, case: Any, seed: int) -> None:
+    """Run backward through an output, for whoever watches which lines run."""
+    made, given = Flattener(lambda *_: None, store=lambda _: None), Flattener(lambda *_: None, store=lambda _: None)
+    made.flatten(output, "output")
+    given.flatten((case.args, case.kwargs), "arguments")
+    take_gradients(made.tensors, given.tensors, seed)
 
 
 def store(records: list[dict[str, Any]], file: str) -> dict[str, Any]:

@@ -93,7 +93,8 @@ def read_content(value: torch.Tensor) -> tuple[list[tuple[str, Any]], Parts]:
         return [], [(f".{name}", getattr(value, name)().detach()) for name in (*COMPRESSED[value.layout], "values")]
     if value.layout is torch.sparse_coo:
         whole = value.detach().coalesce()
-        return [("dense_dim", value.dense_dim())], [(".indices", whole.indices()), (".values", whole.values())]
+        facts = [("dense_dim", value.dense_dim()), ("coalesced", value.is_coalesced())]
+        return facts, [(".indices", whole.indices()), (".values", whole.values())]
     if value.is_quantized:
         return [("qscheme", str(value.qscheme()))], read_quantized(value)
     return read_dense(value)

@@ -54,7 +54,8 @@ def command(name: str, properties: Mapping[str, object], message: str) -> str:
 
 
 def escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    shown = "".join(c if c.isprintable() or c in "\r\n\t" else repr(c)[1:-1] for c in text)
+    return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def escaped_property(text: str) -> str:
