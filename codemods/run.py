@@ -15,6 +15,7 @@ from fullgraph.codemods.project import Project
 from fullgraph.codemods.rewrite.again import met_again
 from fullgraph.codemods.rewrite.entry import Run
 from fullgraph.codemods.rewrite.find import FileResult, find
+from fullgraph.codemods.rewrite.folder import Identity, pinned
 from fullgraph.codemods.rewrite.inside import OWN_REPOSITORY, why_not_creatable, why_not_writable
 from fullgraph.codemods.rewrite.journal import Journal, Sign
 from fullgraph.codemods.rewrite.order import Disagreement, disagreements
@@ -202,14 +203,18 @@ def look_at(
     return respecting([checked(project, result)], exclude)[0]
 
 
-def writer_for(journal: Journal | None) -> Writer:
-    """Writes through the journal, all of it as one command; without a journal, nowhere."""
+def writer_for(journal: Journal | None, identity: Identity | None = None) -> Writer:
+    """Writes through the journal, all of it as one command; without a journal, nowhere.
+
+    `identity` is that of the root when it was looked at.
+    """
     if journal is None:
         return lambda change, sign=None: None
     runs: list[Run] = []
 
     def write(change: Change, sign: Sign | None = None) -> Run:
-        runs.append(journal.write(change, command=runs[0].number if runs else 0, sign=sign))
+        with pinned(journal.root, identity):
+            runs.append(journal.write(change, command=runs[0].number if runs else 0, sign=sign))
         return runs[-1]
 
     return write

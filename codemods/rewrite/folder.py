@@ -35,16 +35,29 @@ class BarredError(FullgraphError):
         self.reason = reason
 
 
-PINNED: dict[Path, tuple[int, int]] = {}
-"""The folders that a command works in, as they were when it began: device and number."""
+Identity = tuple[int, int]
+"""Device and number: what stays the same of a folder, whatever its name."""
+
+PINNED: dict[Path, Identity] = {}
 
 
-def pin(path: Path) -> None:
-    """From now on, this path must lead to the folder that stands there now, and not to one that took its place."""
+def identity_of(path: Path) -> Identity:
+    """Of a folder that is reached by its real path."""
     status = os.stat(path, follow_symlinks=False)
     if is_link(status) or not stat.S_ISDIR(status.st_mode):
         raise FullgraphError(f"{path}: {EXCHANGED}; nothing more is touched")
-    PINNED[path] = status.st_dev, status.st_ino
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def pinned(path: Path, identity: Identity | None) -> Iterator[None]:
+    """Inside, this path must lead to the folder that stood there before, and not to one that took its place."""
+    if identity is not None:
+        PINNED[path] = identity
+    try:
+        yield
+    finally:
+        PINNED.pop(path, None)
 
 
 class Folder:

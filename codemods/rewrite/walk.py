@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fullgraph.codemods.model import FullgraphError
 from fullgraph.codemods.project import is_test
-from fullgraph.codemods.rewrite.folder import pin
+from fullgraph.codemods.rewrite.folder import Identity, identity_of
 from fullgraph.codemods.rewrite.ignore import Pattern, is_ignored, patterns_in, read_line, work_tree_above
 
 FOLDER = ".fullgraph"
@@ -62,6 +62,9 @@ class Tree:
     errors: list[tuple[str, str]] = field(default_factory=list)
     """What is wrong with the paths that the user asked about, each with the reason."""
 
+    identity: Identity | None = None
+    """The root itself, by whatever path: another folder may stand there when something is written."""
+
     folders: set[str] = field(default_factory=set)
     wrong: dict[str, str] = field(default_factory=dict)
 
@@ -102,8 +105,7 @@ def plant_trees(paths: Sequence[Path]) -> tuple[list[Tree], list[tuple[str, str]
         real = without_links(path)
         root = find_root(real)
         if root not in trees:
-            pin(root)
-            trees[root] = Tree(root)
+            trees[root] = Tree(root, identity=identity_of(root))
             walk(trees[root], root)
         add_targets(trees[root], real)
     for root, tree in trees.items():

@@ -160,7 +160,7 @@ def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | N
         report.errors += [(shown_path(tree.root, path), "not writable") for path in barred]
         return results
 
-    write = job.copying.write if job.copying else writer_for(Journal(job.tree.root))
+    write = job.copying.write if job.copying else writer_for(Journal(job.tree.root), job.tree.identity)
     write = writer_for(None) if report.is_dry else write
     look = job.scanner if report.is_dry or job.copying else scanner
     has_applied = False

@@ -10,7 +10,6 @@ import click
 
 from fullgraph.codemods.model import FullgraphError
 from fullgraph.codemods.rewrite.entry import Run
-from fullgraph.codemods.rewrite.folder import pin
 from fullgraph.codemods.rewrite.journal import FOREIGN, Foreign, Journal, Recovery
 from fullgraph.codemods.rewrite.merge import Conflict
 from fullgraph.codemods.rewrite.undo import is_in_force, undo_foreign, undo_what_can_be, undone_findings
@@ -28,9 +27,7 @@ def open_journal(path: Path) -> Journal:
         raise FullgraphError(f"{path}: no such file or folder")
     if leads_out(path):
         raise FullgraphError(f"{path}: a link that leads out of the project")
-    root = find_root(path)
-    pin(root)
-    return Journal(root)
+    return Journal(find_root(path))
 
 
 def warn(journal: Journal) -> None:

@@ -148,10 +148,10 @@ def test_two_that_never_meet_are_not_tried() -> None:
 
 BOTH = """
 import ast
-import codemods
+import fullgraph
 
 
-class Renames(codemods.Codemod):
+class Renames(fullgraph.Codemod):
     needles = (b"old",)
     to = ""
 

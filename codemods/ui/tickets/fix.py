@@ -174,7 +174,7 @@ def fixer_for(request: FixRequest, proof: ProofRequest | None, desk: Desk, today
     def settler_for(codemods: Sequence[Codemod], verdicts: list[Verdict]) -> Settler:
         return prover_for(proof, codemods, verdicts).settle if proof else keep_all
 
-    write = writer_for(None if request.is_dry else Journal(desk.root))
+    write = writer_for(None if request.is_dry else Journal(desk.root), desk.tree.identity)
     return Fixer(desk.tree, desk.catalogue, wish, choice_of(request), settler_for, write, today)
 
 

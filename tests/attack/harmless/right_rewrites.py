@@ -354,4 +354,34 @@ ROWS = (
         'subprocess.check_call(["true"])',
         run("saved"),
     ),
+    Rewrite(
+        "an import for annotations is gone",
+        "from typing import Dict, Optional\n\n\ndef f(x: Optional[Dict[str, int]]):\n    return len(x)\n",
+        {"from typing import Dict, Optional\n\n\n": "", "Optional[Dict[str, int]]": "dict[str, int] | None"},
+        calls("module.f", "({'a': 1},)"),
+        "right",
+    ),
+    Rewrite(
+        "a backward of one's own",
+        """\
+import torch
+
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+def f(x):
+    return Twice.apply(x)
+""",
+        {"grad * 2": "2 * grad"},
+        calls("module.f", "(torch.randn(3, requires_grad=True),)"),
+        "right",
+    ),
 )

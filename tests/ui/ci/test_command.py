@@ -144,7 +144,7 @@ def test_a_file_that_cannot_be_read_is_worse_than_findings(repository: Repositor
         (["--output", "json=x", "--output", "sarif=./x"], "named twice"),
         (["--output", "json=pkg"], "cannot be written: Is a directory"),
         (["--output", "json=pkg/a.py/x"], "cannot be written"),
-        (["--output", "json=pkg/a.py"], "this is code, and a report would take its place"),
+        (["--output", "json=pkg/a.py"], "is there, and is no report"),
         (["--since", "nowhere"], "--since nowhere: git knows no such commit"),
         (["--baseline", "none.json"], "there is no such baseline"),
         (["nowhere"], "nowhere: error: no such file or folder"),

@@ -299,7 +299,7 @@ def read_patched() -> dict[str, Bound]:
         f"{owner}.{name}": Bound(value)
         for owner, held in owners
         for name, value in list(vars(held).items())
-        if isinstance(value, PATCHED_KINDS) and not name.startswith("_")
+        if isinstance(value, PATCHED_KINDS) and (not name.startswith("_") or name.endswith("__"))
     }
 
 

@@ -74,7 +74,7 @@ def record_making(load: Callable[[], Any], name: str) -> tuple[Any, dict[str, An
     empty: dict[str, Any] = {name: [] for name in ("inputs", "output", "args", "state", "surroundings", "aliases")}
     empty.update(written=[], modes=[], rng=[], opaque=[], unseen=[], exception=None, mutated=False, random=False)
     told = {"case": name, **empty, **NO_GRADIENTS, **said, **logged, **effects, "warnings": warned}
-    return loaded, {**told, "files": [], "contents": [], "contents_masked": []}
+    return loaded, told | ({"files": [], "contents": [], "contents_masked": []} if name == IMPORT else {})
 
 
 def probe_gradients(subject: Any, case: Any, device: Any, seed: int) -> list[Leaf] | None:
