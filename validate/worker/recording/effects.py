@@ -269,7 +269,7 @@ PATCHABLE = (
 )
 """Modules of others in which code can put something else in the place of a function or a class, for everybody."""
 
-PATCHED_KINDS = (types.FunctionType, types.BuiltinFunctionType, type)
+PATCHED_KINDS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, type)
 
 
 class Bound:
