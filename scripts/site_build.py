@@ -1,6 +1,7 @@
-"""Build the site of docs/ with Zensical: `python scripts/site_build.py` writes build/site/, which needs no server.
+"""Build the site of docs/ with Zensical: `python scripts/site_build.py` writes build/site/.
 
 The pages are the Markdown files of the repository. Only their links are changed: to pages of the site, or to none.
+They open as files; only the search asks for a server.
 """
 
 from __future__ import annotations
@@ -47,7 +48,6 @@ def place_of(page: Path) -> str:
 
 def settings() -> dict[str, object]:
     """JSON is YAML. A link that leads nowhere stops the build; nothing is loaded from elsewhere."""
-    scheme = "(prefers-color-scheme: {})".format
     return {
         "site_name": "fullgraph",
         "site_dir": "site",
@@ -57,10 +57,16 @@ def settings() -> dict[str, object]:
             "name": "material",
             "font": False,
             "features": ["navigation.indexes", "navigation.top", "content.code.copy"],
-            "palette": [{"media": scheme("light"), "scheme": "default"}, {"media": scheme("dark"), "scheme": "slate"}],
+            "palette": [palette("light", "default", "moon"), palette("dark", "slate", "sun")],
         },
         "markdown_extensions": ["tables", "toc", "pymdownx.superfences", "pymdownx.highlight"],
     }
+
+
+def palette(light: str, scheme: str, icon: str) -> dict[str, object]:
+    """As the system has it, until the reader presses the button."""
+    toggle = {"icon": f"lucide/{icon}", "name": "Light or dark"}
+    return {"media": f"(prefers-color-scheme: {light})", "scheme": scheme, "toggle": toggle}
 
 
 def navigation() -> list[dict[str, object]]:
@@ -89,11 +95,14 @@ def write_page(page: Path, target: Path) -> None:
 
 
 def site_text(text: str, page: Path) -> str:
-    """Links outside of code lead to pages of the site. A block that names its file has that name above it."""
+    """Links outside of code lead to pages of the site. A block that names its file has that name above it.
+
+    In a table, code needs no backslash before a `|`, and would show it.
+    """
     kept: list[str] = []
 
     def keep(found: re.Match[str]) -> str:
-        kept.append(name_file(found[0]) if found[1] else found[0])
+        kept.append(name_file(found[0]) if found[1] else found[0].replace(r"\|", "|"))
         return f"\0{len(kept) - 1}\0"
 
     prose = LINK.sub(lambda found: site_link(found, page), CODE.sub(keep, text))

@@ -67,6 +67,7 @@ PAGE = ROOT / "docs" / "codemods" / "README.md"
         ("[a](../../fixtures/x/y)", "a"),
         ("[a](https://pytorch.org)", "[a](https://pytorch.org)"),
         ("`[a](../../fixtures)`", "`[a](../../fixtures)`"),
+        (r"| `a\|b` | c \| d |", r"| `a|b` | c \| d |"),
         ("```python a/b.py\nx[1](2)\n```", "`a/b.py`\n\n```python\nx[1](2)\n```"),
     ],
 )
