@@ -40,6 +40,7 @@ TIMED = report(
         "compiles": [
             compiled(1.0, breaks=3),
             compiled(2.0, "recompile", breaks=1),
+            compiled(3.0, "", breaks=1),
             compiled(12.3, "backward", seconds=9.0),
         ],
         "reads": [0, 1800, *[0] * 117, 10],
@@ -85,12 +86,12 @@ def test_the_timeline_tells_what_the_report_holds() -> None:
     assert timeline
     told = {lane.label: (lane.value, len(lane.bars)) for lane in timeline.lanes}
     assert told == {
-        "compiling": ("2 times, 9.5 s", 2),
+        "compiling": ("3 times, 10.0 s", 3),
         "recompiling": ("1 time, 0.5 s", 1),
-        "breaks": ("4 times", 2),
+        "breaks": ("5 times", 3),
         "host reads": ("1810", 2),
     }
-    assert [one.seconds for one in timeline.longest] == ["9.00 s", "0.50 s", "0.50 s"]
+    assert [one.seconds for one in timeline.longest] == ["9.00 s", "0.50 s", "0.50 s", "0.50 s"]
 
 
 def test_nothing_of_the_timeline_sticks_out() -> None:

@@ -66,7 +66,7 @@ def timeline_of(report: One) -> Timeline | None:
     whole = report["seconds"]
     compiles = told["compiles"]
     again = [one for one in compiles if one["kind"] == "recompile"]
-    first = [one for one in compiles if one["kind"] in ("compile", "backward")]
+    first = [one for one in compiles if one["kind"] != "recompile"]
     broken = [one for one in compiles if one["breaks"]]
     lanes = [
         Lane("compiling", spent(first), "compile", spans(first, whole)),
