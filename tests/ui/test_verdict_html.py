@@ -13,6 +13,7 @@ import pytest
 from fullgraph.codemods.ui.pages.render import STYLE
 from fullgraph.codemods.ui.plain import plain
 from fullgraph.codemods.ui.verdict.as_html import verdict_html
+from fullgraph.codemods.ui.verdict.as_json import verdict_as_json
 from fullgraph.codemods.ui.verdict.diff import aligned, changed_words, read_diff, side_by_side
 from fullgraph.codemods.ui.verdict.page.frames import frames_of
 from fullgraph.codemods.ui.verdict.page.plots import nice_ticks, ratio_ticks
@@ -54,6 +55,25 @@ def test_ruling_sentence_numbers_and_notices_are_there(name: str) -> None:
                 assert f"{row.name} {row.before} {row.after} {row.follows}".strip() in page.text
         for notice in verdict.notices:
             assert squeezed(notice) in page.text
+
+
+NAMES = {
+    "graphs": "graphs",
+    "breaks": "graph breaks",
+    "guards": "guards",
+    "operators": "operators",
+    "syncs": "host reads",
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_counts_are_those_of_the_json(name: str) -> None:
+    text = page_of(name).text
+    told = verdict_as_json(SAMPLES[name]())
+    for key, label in NAMES.items():
+        before, after = (told[side]["counts"][key] for side in ("before", "after"))
+        if before is not None and after is not None:
+            assert f" {label} {before:,} {after:,} " in text
 
 
 @EVERY

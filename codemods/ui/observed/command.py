@@ -91,6 +91,7 @@ def show(observed: Observed, page: Path | None, color: str) -> None:
         from fullgraph.codemods.ui.observed.as_html import observed_html
         from fullgraph.codemods.ui.observed.heat import find_lines
 
+        click.echo("Asking the codemods about the hottest lines, for the page.", err=True)
         try:
             write_output(page, observed_html(observed.report, find_lines(observed)).encode())
         except OSError as error:
