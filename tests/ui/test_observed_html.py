@@ -14,7 +14,7 @@ import pytest
 
 from fullgraph.codemods.model import Finding, Span
 from fullgraph.codemods.ui.observed.as_html import observed_html
-from fullgraph.codemods.ui.observed.heat import NO_CODEMOD, find_heat, find_lines
+from fullgraph.codemods.ui.observed.heat import NO_CODEMOD, NOT_OURS, find_heat, find_lines
 from fullgraph.codemods.ui.observed.timeline import timeline_of
 from fullgraph.codemods.ui.report.model import FOUND, Line
 from fullgraph.validate.observe import Observed
@@ -121,6 +121,13 @@ def test_a_hot_line_has_its_finding_or_none_yet() -> None:
     text = Page(observed_html(report(reads=[read_at(2, 9), read_at(3, 5)]), [found_at(2, left_alone="why")])).text
     assert "9 host reads (item) batch_reads read at once left alone: why" in text
     assert f"5 host reads (item) {NO_CODEMOD}" in text
+
+
+@pytest.mark.parametrize("file", ["/elsewhere/net.py", ".venv/lib/python3.12/site-packages/net.py"])
+def test_of_a_line_that_is_not_the_projects_it_is_said_that_nobody_was_asked(file: str) -> None:
+    text = Page(observed_html(report(reads=[read_at(2, 9, file)]), [])).text
+    assert f"9 host reads (item) {NOT_OURS}" in text
+    assert NO_CODEMOD not in text
 
 
 def test_where_no_codemod_was_asked_nothing_is_said_of_them() -> None:

@@ -17,7 +17,7 @@ from fullgraph.codemods.ui.observed.as_text import (
     row_of,
     seconds,
 )
-from fullgraph.codemods.ui.observed.heat import HOTTEST, NO_CODEMOD, find_heat
+from fullgraph.codemods.ui.observed.heat import HOTTEST, find_heat
 from fullgraph.codemods.ui.observed.join import BREAK_S, READ_S
 from fullgraph.codemods.ui.observed.timeline import timeline_of
 from fullgraph.codemods.ui.pages.render import render
@@ -72,7 +72,6 @@ def observed_html(report: One, lines: Sequence[Line] | None = None) -> str:
         heat=heat,
         hottest=HOTTEST,
         most_reads=max((hot.read_count for hot in heat), default=0),
-        no_codemod=NO_CODEMOD,
         costs=[f"{1e6 * cost:.0f} µs" for cost in (READ_S, BREAK_S)],
         timeline=timeline_of(report),
         heads=HEADS,

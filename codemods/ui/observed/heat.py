@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fullgraph.codemods.model import Finding, FullgraphError
+from fullgraph.codemods.ui.breaks.ground import is_installed
 from fullgraph.codemods.ui.observed.as_text import place_of
 from fullgraph.codemods.ui.observed.files import Texts
 from fullgraph.codemods.ui.observed.join import cost_of, lines_of, name_of
@@ -19,6 +20,7 @@ from fullgraph.validate.observe import Observed
 
 HOTTEST = 5
 NO_CODEMOD = "no codemod yet"
+NOT_OURS = "not in the project: no codemod was asked"
 
 One = Mapping[str, Any]
 Broken = tuple[One, One]
@@ -36,6 +38,8 @@ class Hot:
     broken: list[Broken] = field(default_factory=list)
     source: Code | None = None
     findings: list[Finding] | None = None
+    unknown: str = NO_CODEMOD
+    """What to say where there are no findings."""
 
     @property
     def place(self) -> str:
@@ -80,7 +84,13 @@ def find_heat(report: One, lines: Sequence[Line] | None) -> list[Hot]:
     for hot in found.values():
         hot.source = source_of(hot, report, texts)
         hot.findings = None if lines is None else findings_at(hot, report, lines)
+        hot.unknown = NO_CODEMOD if is_own(hot.file) else NOT_OURS
     return sorted(found.values(), key=lambda hot: (-hot.cost, hot.file, hot.line))
+
+
+def is_own(name: str) -> bool:
+    """Whether a file is the project's: codemods are asked about no other."""
+    return bool(name) and not Path(name).is_absolute() and not is_installed(Path(name))
 
 
 def hot_at(found: dict[tuple[str, int], Hot], one: One) -> Hot:
@@ -115,7 +125,7 @@ def find_lines(observed: Observed) -> list[Line] | None:
 
     root = Path(observed.report["root"])
     named = {hot.file for hot in find_heat(observed.report, None)}
-    files = sorted(root / name for name in named if not Path(name).is_absolute() and (root / name).is_file())
+    files = sorted(root / name for name in named if is_own(name) and (root / name).is_file())
     if not files:
         return []
     report = Report()
