@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint bench bench-models mutants attack fuzz measure docs pictures wheel clean
+.PHONY: demo test test-all lint bench bench-models mutants attack fuzz measure docs site pictures wheel clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -52,8 +52,11 @@ bench-models: $(STAMP)  ## seven models of Hugging Face's before and after fullg
 measure: $(STAMP)  ## prove the fixtures and examine the patterns whose bytes have changed, and store what came of it
 	$(BIN)/python scripts/measure.py
 
-docs: $(STAMP)  ## the page of each codemod, from the code
+docs: $(STAMP)  ## the page of each codemod and each command, from the code
 	$(BIN)/python scripts/docs.py
+
+site: docs  ## docs/ as a site in build/site; a link that leads nowhere is an error
+	$(BIN)/python scripts/site_build.py
 
 pictures: $(STAMP)  ## the pictures of the README, from real runs; needs Chromium
 	$(BIN)/python scripts/pictures.py

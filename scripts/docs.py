@@ -1,6 +1,6 @@
 """Write the page of every codemod, and their index, from the code: docstring, settings, stored measurements, a fixture.
 
-`python scripts/docs.py` writes docs/codemods/; another folder may be named.
+`python scripts/docs.py` writes docs/codemods/ and docs/commands/; another folder for both may be named.
 """
 
 from __future__ import annotations
@@ -9,16 +9,19 @@ import inspect
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby, pairwise
 from pathlib import Path
+
+from docs_commands import command_pages
+from markdown_text import cell, escape
 
 from fullgraph.codemods.codemod import Codemod
 from fullgraph.codemods.registry import bundled
 from fullgraph.codemods.ui.explain import ON_REQUEST, TESTS, example_of, settings_of, summary_of
 from fullgraph.codemods.ui.measured import numbers_text, stored_rows
 
-FOLDER = Path(__file__).parent.parent / "docs" / "codemods"
+FOLDER = Path(__file__).parent.parent / "docs"
 MADE = "<!-- Made by `make docs` from the code; edits here are lost. -->"
 INTRODUCTION = """\
 # The codemods
@@ -26,18 +29,23 @@ INTRODUCTION = """\
 What each one does, what it was measured to be good for, and what it leaves alone. `fullgraph explain NAME` says
 the same on a terminal. The verdicts are those of the fixtures that have a scenario:
 [how the validator decides](../validator.md)."""
-MARKS = re.compile(r"([*_<\[\]])")
 
 
 def main() -> int:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    codemods = {f"{name}.md": codemod_page(kind) for name, kind in bundled().items()}
+    write_pages(folder / "codemods", {"README.md": index_page(), **codemods})
+    write_pages(folder / "commands", command_pages())
+    return 0
+
+
+def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
+    """These and no others."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {"README.md": index_page(), **{f"{name}.md": codemod_page(kind) for name, kind in bundled().items()}}
     for stale in set(folder.glob("*.md")) - {folder / name for name in pages}:
         stale.unlink()
     for name, text in pages.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return 0
+        (folder / name).write_text(f"{MADE}\n\n{text}\n", encoding="utf-8")
 
 
 # The index
@@ -45,12 +53,12 @@ def main() -> int:
 
 def index_page() -> str:
     kinds = sorted(bundled().values(), key=lambda kind: (subject_of(kind), kind.name))
-    sections = [MADE, INTRODUCTION]
+    sections = [INTRODUCTION]
     for subject, group in groupby(kinds, key=subject_of):
         rows = [f"| [`{kind.name}`]({kind.name}.md) | {index_text(kind)} | {rulings(kind)} |" for kind in group]
         table = ["| codemod | what it does | verdicts of its fixtures |", "|---|---|---|", *rows]
         sections += [f"## {subject}", "\n".join(table)]
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join(sections)
 
 
 def subject_of(kind: type[Codemod]) -> str:
@@ -73,13 +81,13 @@ def rulings(kind: type[Codemod]) -> str:
 
 def codemod_page(kind: type[Codemod]) -> str:
     summary, body, measured, left_alone = parts_of(inspect.getdoc(kind) or "")
-    sections = [MADE, f"# {kind.name}", escape(summary), *usage(kind)]
+    sections = [f"# {kind.name}", escape(summary), *usage(kind)]
     sections += ["## What it does", *map(as_markdown, body)]
     sections += ["## Options", options_table(kind)] if settings_of(kind) else []
     sections += ["## What was measured", *claim_of(kind), *map(as_markdown, measured), measured_table(kind)]
     sections += ["## Left alone", as_markdown(left_alone), fixtures_line(kind)]
     sections += ["## Example", *example(kind)]
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join(sections)
 
 
 def parts_of(doc: str) -> tuple[str, list[str], list[str], str]:
@@ -169,16 +177,6 @@ def as_markdown(paragraph: str) -> str:
         else:
             blocks += ["", line] if blocks else [line]
     return "\n".join(f"- {escape(line[2:])}" if line.startswith("- ") else escape(line) for line in blocks)
-
-
-def escape(text: str) -> str:
-    """Plain text in which only what stands in backticks is code, and nothing else is a mark."""
-    pieces = re.split(r"(`[^`]*`)", text)
-    return "".join(piece if piece.startswith("`") else MARKS.sub(r"\\\1", piece) for piece in pieces)
-
-
-def cell(text: str) -> str:
-    return text.replace("|", r"\|")
 
 
 if __name__ == "__main__":

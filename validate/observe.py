@@ -20,6 +20,7 @@ from fullgraph.validate.capture_problems import how_it_ended
 from fullgraph.validate.capture_session import Session, session_beside
 from fullgraph.validate.model import ValidateError
 from fullgraph.validate.observe_merge import merge_entries, merge_files, merge_others, merge_reads
+from fullgraph.validate.observe_timeline import make_timeline
 
 SITE = Path(__file__).parent / "worker" / "observing" / "observe_site"
 SCHEMA = 1
@@ -43,8 +44,10 @@ def observe(command: Sequence[str], root: Path, file: Path) -> Observed:
         with started(command, environment(session.folder, root)) as process:
             exit_code = process.wait()
         seconds = time.monotonic() - start
-        report = make_report(session, command, root, exit_code)
+        told = read_processes(session.folder)
+        report = make_report(session, told, command, root, exit_code)
         report["seconds"] = round(seconds, 3)
+        report["timeline"] = make_timeline(told, start, seconds)
         for name in ("files", "others"):
             report[name] = add_hashes(report[name], root, began)
         write_whole(session.folder / "report", file, report)
@@ -60,8 +63,9 @@ def environment(session: Path, root: Path) -> dict[str, str]:
     }
 
 
-def make_report(session: Session, command: Sequence[str], root: Path, exit_code: int) -> dict[str, Any]:
-    told = read_processes(session.folder)
+def make_report(
+    session: Session, told: Sequence[dict[str, Any]], command: Sequence[str], root: Path, exit_code: int
+) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "schema": SCHEMA,

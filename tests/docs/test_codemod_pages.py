@@ -22,9 +22,11 @@ EVERY = pytest.mark.parametrize("name", sorted(bundled()))
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages as they would be made now."""
-    folder = tmp_path_factory.mktemp("pages")
+    docs = tmp_path_factory.mktemp("pages")
+    folder = docs / "codemods"
+    folder.mkdir()
     (folder / "gone_codemod.md").write_text("a codemod that is no more\n")
-    subprocess.run([sys.executable, ROOT / "scripts" / "docs.py", folder], check=True)
+    subprocess.run([sys.executable, ROOT / "scripts" / "docs.py", docs], check=True)
     return folder
 
 

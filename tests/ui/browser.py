@@ -33,6 +33,12 @@ START = "import os, sys; r, w, *c = sys.argv[1:]; os.dup2(int(r), 3); os.dup2(in
 
 PATIENCE = 180
 
+OVERFLOWING = """
+[...document.querySelectorAll("body *")].filter(one => !one.closest(".hidden, .skip, svg, thead, .long, pre"))
+  .filter(one => one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML.slice(0, 200))
+"""
+"""The elements that stick out of the window."""
+
 
 def find_chromium() -> str | None:
     return next((found for name in NAMES if (found := shutil.which(name))), None)

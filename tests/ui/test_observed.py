@@ -5,22 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fullgraph.codemods.ui.observed.as_html import observed_html
 from fullgraph.codemods.ui.observed.as_text import observed_text
 from fullgraph.codemods.ui.observed.command import words_of
 from fullgraph.codemods.ui.observed.join import names_in
 from fullgraph.validate.observe import FORMAT, SCHEMA
-from tests.ui.browser import Browser, find_chromium
 from tests.ui.running import FILES, PROMPT, Terminal, run
 
 THING = "pkg/a.py"
-VOID = {"meta", "link", "col"}
 
 
 def entry(**changes: Any) -> dict[str, Any]:
@@ -296,68 +292,6 @@ def test_what_is_installed_goes_by_the_name_of_its_package() -> None:
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_the_text_fits_every_width(width: int) -> None:
     assert all(len(line) <= max(width, 20) for line in observed_text(FULL, False, width).splitlines())
-
-
-class Page(HTMLParser):
-    """Every tag closed by its own; the text without the style."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open_tags: list[str] = []
-        self.names: list[str] = []
-        self.pieces: list[str] = []
-        self.feed(text)
-        self.close()
-        assert not self.open_tags
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names.append(tag)
-        self.open_tags += [] if tag in VOID else [tag]
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open_tags.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.pieces += [] if "style" in self.open_tags else [data]
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.pieces).split())
-
-
-def test_the_page_has_all_of_it() -> None:
-    text = Page(observed_html(FULL)).text
-    for part in ("breaks 2", "recompiles 4", "GB0059", "items == 3 failed", "Never called.", "pkg/a.py:19"):
-        assert part in text
-
-
-def test_a_page_of_nothing_is_a_page() -> None:
-    text = Page(observed_html(report(torch="", device="", python="", processes=[]))).text
-    assert "Nothing was compiled." in text
-
-
-def test_what_a_program_names_cannot_become_markup() -> None:
-    page = Page(observed_html(report(entries=[entry(name="<script>alert(1)</script>")])))
-    assert "script" not in page.names
-    assert "<script>alert(1)</script>" in page.text
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (400, "dark")])
-def test_a_browser_shows_the_page_without_complaint_and_without_sideways_scrolling(
-    tmp_path: Path, width: int, scheme: str
-) -> None:
-    chromium = find_chromium()
-    if chromium is None:
-        pytest.skip("there is no Chromium")
-    file = tmp_path / "page.html"
-    file.write_text(observed_html(FULL), encoding="utf-8")
-    browser = Browser(chromium)
-    try:
-        browser.open(file, width, scheme)
-        assert browser.complaints == []
-        assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    finally:
-        browser.close()
 
 
 # The command

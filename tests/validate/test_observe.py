@@ -269,6 +269,20 @@ def test_compiling_takes_time_that_is_part_of_the_whole(report: dict[str, Any]) 
     assert 0 < spent < report["seconds"]
 
 
+def test_the_timeline_adds_up_to_what_was_counted(report: dict[str, Any]) -> None:
+    """Backwards are compiled on their first call, so that they have moments of their own."""
+    compiles, reads = report["timeline"]["compiles"], report["timeline"]["reads"]
+    entries = report["entries"]
+    assert sum(reads) == sum(one["count"] for one in report["reads"])
+    assert sum(one["breaks"] for one in compiles) == sum(broken["count"] for one in entries for broken in one["breaks"])
+    again = [one for one in compiles if one["kind"] == "recompile"]
+    assert len(again) == sum(one["count"] for entry in entries for one in entry["recompiles"])
+    assert {one["entry"] for one in compiles} <= {one["name"] for one in entries}
+    assert all(0 < one["at"] < report["seconds"] for one in compiles)
+    spent = sum(one["compile_seconds"] for one in entries)
+    assert sum(one["seconds"] for one in compiles) == pytest.approx(spent, rel=0.2)
+
+
 def test_host_reads_are_counted_by_line(report: dict[str, Any]) -> None:
     """Not those of the optimizer, nor those that torch makes while it compiles."""
     counts = {(one["line"], one["call"]): one["count"] for one in report["reads"]}

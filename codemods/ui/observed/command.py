@@ -92,9 +92,11 @@ def show(observed: Observed, page: Path | None, color: str) -> None:
     click.echo(f"The report is in {shown}; `fullgraph check --observed {shown}` joins it with findings.", err=True)
     if page is not None:
         from fullgraph.codemods.ui.observed.as_html import observed_html
+        from fullgraph.codemods.ui.observed.heat import find_lines
 
+        click.echo("Asking the codemods about the hottest lines, for the page.", err=True)
         try:
-            write_output(page, observed_html(observed.report).encode())
+            write_output(page, observed_html(observed.report, find_lines(observed)).encode())
         except OSError as error:
             click.echo(f"fullgraph: {page}: {error.strerror}; the page was not written", err=True)
         else:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from pathlib import Path
-from string import Template
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from fullgraph.codemods.ui.pages.render import render
 from fullgraph.codemods.ui.verdict.as_text import short_sentence, where
-from fullgraph.codemods.ui.verdict.page.change import change_section
-from fullgraph.codemods.ui.verdict.page.graphs import graphs_section
-from fullgraph.codemods.ui.verdict.page.markup import Child, Html, element, escape, markup
-from fullgraph.codemods.ui.verdict.page.places import differences_section, outcome_block, places_section
-from fullgraph.codemods.ui.verdict.page.plots import speed_section
+from fullgraph.codemods.ui.verdict.page.change import Change, change_of
+from fullgraph.codemods.ui.verdict.page.graphs import Graphs, graphs_of
+from fullgraph.codemods.ui.verdict.page.places import Places, ShownDifference, places_of, show_difference
+from fullgraph.codemods.ui.verdict.page.plots import Speed, speed_of
 from fullgraph.codemods.ui.verdict.places import count_of
 from fullgraph.codemods.ui.verdict.rows import WORDS, Row, rows
 from fullgraph.validate.judge import combined
-from fullgraph.validate.model import Ruling, Verdict
-
-FILES = Path(__file__).parent / "page"
+from fullgraph.validate.model import Measurement, Ruling, Verdict
 
 SAME = "Before and after are equivalent"
 MEANINGS = {
@@ -30,26 +26,42 @@ MEANINGS = {
     Ruling.DIFFERENT: "Before and after are not equivalent.",
     Ruling.UNDECIDED: "It could not be told whether before and after are equivalent.",
 }
-SECTIONS = {
-    "change": ("Change", change_section),
-    "graphs": ("Graphs", graphs_section),
-    "speed": ("Speed", speed_section),
-    "numbers": ("Numbers", lambda verdict: numbers_section(verdict)),
-    "places": ("Places", places_section),
-}
+SECTIONS = ("change", "graphs", "speed", "numbers", "places")
+
+Link = tuple[str, str]
+"""The place on the page that it leads to, and its text."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One verdict, as the template shows it. `same_as`: the place of a verdict above with the same change."""
+
+    place: str
+    verdict: Verdict
+    ruling: str
+    meaning: str
+    sentence: str
+    where: str
+    failed: list[Measurement]
+    differences: list[ShownDifference]
+    change: Change
+    same_as: str
+    graphs: Graphs
+    speed: Speed
+    rows: list[Row]
+    places: Places
 
 
 def verdict_html(verdicts: Sequence[Verdict], title: str = "") -> str:
-    """The whole page. It asks for nothing from anywhere else, and says so to the browser."""
-    title = title or default_title(verdicts)
-    template = Template((FILES / "page.html").read_text(encoding="utf-8"))
-    return template.substitute(
-        title=escape(title),
-        style=(FILES / "page.css").read_text(encoding="utf-8"),
-        navigation=navigation(verdicts),
-        overview=overview(verdicts),
-        verdicts=markup(article(verdict, number, verdicts) for number, verdict in enumerate(verdicts, 1)),
-        environment=environments(verdicts),
+    return render(
+        "verdict.html",
+        subject="proof of a change",
+        title=title or default_title(verdicts),
+        links=links_of(verdicts),
+        together=together(verdicts),
+        verdicts=[show(verdict, number, verdicts) for number, verdict in enumerate(verdicts, 1)],
+        environments=environments(verdicts),
+        words=WORDS,
     )
 
 
@@ -59,85 +71,38 @@ def default_title(verdicts: Sequence[Verdict]) -> str:
     return f"{count_of(len(verdicts), 'scenario')}: before and after"
 
 
-def navigation(verdicts: Sequence[Verdict]) -> Html:
+def links_of(verdicts: Sequence[Verdict]) -> list[Link]:
     """Of one verdict its sections; of several the overview, which leads to each."""
-    if len(verdicts) == 1:
-        links = [("v1", "Verdict"), *((f"v1-{name}", label) for name, (label, _) in SECTIONS.items())]
-    else:
-        links = [("overview", "All verdicts")]
-    links.append(("environment", "Environment"))
-    entries = (element("li", element("a", label, href=f"#{place}")) for place, label in links)
-    return element("nav", element("ul", entries), aria_label="Contents")
+    sections = [("v1", "Verdict"), *((f"v1-{name}", name.capitalize()) for name in SECTIONS)]
+    return [*(sections if len(verdicts) == 1 else [("overview", "All verdicts")]), ("environment", "Environment")]
 
 
-def overview(verdicts: Sequence[Verdict]) -> Html:
-    """Of several verdicts: what they say together, and each in a line."""
+def together(verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """Of several verdicts: what they say together."""
     if len(verdicts) == 1:
-        return Html()
-    ruling = combined(verdicts)
+        return {}
     counts = Counter(verdict.ruling for verdict in verdicts)
     told = ", ".join(f"{counts[one]} {one.value}" for one in Ruling if counts[one])
-    lines = (
-        element(
-            "li",
-            element("a", verdict.scenario.name, href=f"#v{number}"),
-            " ",
-            element("b", verdict.ruling.value, class_=f"ruling {verdict.ruling.value}"),
-            element("p", short_sentence(verdict), class_="quiet"),
-        )
-        for number, verdict in enumerate(verdicts, 1)
-    )
-    head = element("p", "Together ", element("b", ruling.value, class_=f"ruling {ruling.value}"), f": {told}.")
-    return element("section", head, element("ol", lines), id="overview", aria_label="All verdicts")
+    return {"ruling": combined(verdicts).value, "counts": told}
 
 
-def article(verdict: Verdict, number: int, verdicts: Sequence[Verdict]) -> Html:
-    place = f"v{number}"
-    same = next((n for n, one in enumerate(verdicts[: number - 1], 1) if one.diff and one.diff == verdict.diff), 0)
-    return element(
-        "article",
-        head_of(verdict, place),
-        failures(verdict, place),
-        (
-            section(place, name, label, same_change(same) if same and name == "change" else write(verdict))
-            for name, (label, write) in SECTIONS.items()
-        ),
-        id=place,
-        class_=f"verdict {verdict.ruling.value}",
-        aria_labelledby=f"{place}-ruling",
-    )
-
-
-def section(place: str, name: str, label: str, body: Child, kind: str | None = None) -> Html:
-    heading = element("h3", label, id=f"{place}-{name}-title")
-    return element("section", heading, body, id=f"{place}-{name}", aria_labelledby=f"{place}-{name}-title", class_=kind)
-
-
-def same_change(number: int) -> Html:
-    return element("p", "The same change as ", element("a", "above", href=f"#v{number}-change"), ".", class_="quiet")
-
-
-def head_of(verdict: Verdict, place: str) -> Html:
-    """The ruling, what it means, the sentence, and every reason with the way it points."""
-    scenario = verdict.scenario
-    target = None if scenario.target == scenario.name else element("code", scenario.target, class_="quiet")
-    return element(
-        "header",
-        element(
-            "h2",
-            element("span", verdict.ruling.value.capitalize(), class_="word"),
-            " ",
-            element("code", scenario.name),
-            " ",
-            target,
-            id=f"{place}-ruling",
-        ),
-        element("p", meaning_of(verdict), class_="meaning"),
-        element("p", short_sentence(verdict), class_="sentence"),
-        element("p", where(verdict), class_="quiet"),
-        reason_list(verdict),
-        notice_list(verdict),
-        class_="head",
+def show(verdict: Verdict, number: int, verdicts: Sequence[Verdict]) -> Shown:
+    same = (n for n, one in enumerate(verdicts[: number - 1], 1) if one.diff and one.diff == verdict.diff)
+    return Shown(
+        place=f"v{number}",
+        verdict=verdict,
+        ruling=verdict.ruling.value,
+        meaning=meaning_of(verdict),
+        sentence=short_sentence(verdict),
+        where=where(verdict),
+        failed=[side for side in (verdict.before, verdict.after) if side.outcome.kind != "ok"],
+        differences=[show_difference(one) for one in verdict.differences],
+        change=change_of(verdict),
+        same_as=next((f"v{n}" for n in same), ""),
+        graphs=graphs_of(verdict),
+        speed=speed_of(verdict),
+        rows=list(rows(verdict)),
+        places=places_of(verdict),
     )
 
 
@@ -149,69 +114,12 @@ def meaning_of(verdict: Verdict) -> str:
     return text.replace(SAME, "What before and after return was not compared")
 
 
-def reason_list(verdict: Verdict) -> Html:
-    """What decided, and what else was looked at."""
-    entries = (
-        element(
-            "li",
-            element("b", reason.name),
-            " ",
-            element("span", WORDS.get(reason.tendency, reason.tendency)),
-            class_=f"reason {reason.tendency}",
-        )
-        for reason in verdict.reasons
-    )
-    return element("ul", entries, class_="reasons", aria_label="What decided")
-
-
-def notice_list(verdict: Verdict) -> Html | None:
-    if not verdict.notices:
-        return None
-    entries = (element("li", notice) for notice in verdict.notices)
-    return element("aside", element("p", "To know"), element("ul", entries), class_="notices", aria_label="Notices")
-
-
-def failures(verdict: Verdict, place: str) -> Iterator[Html]:
-    """What comes before all evidence: a side that failed, and the first difference."""
-    outcomes = [block for side in (verdict.before, verdict.after) if (block := outcome_block(side))]
-    if outcomes:
-        yield section(place, "outcome", "How it ended", outcomes, "failure")
-    if verdict.differences:
-        yield section(place, "difference", "First difference", differences_section(verdict.differences), "failure")
-
-
-def numbers_section(verdict: Verdict) -> Html:
-    all_rows = rows(verdict)
-    heads = [element("th", head, scope="col") for head in ("number", "before", "after", "what follows")]
-    table = element(
-        "table",
-        element("thead", element("tr", heads)),
-        element("tbody", (number_row(row) for row in all_rows if row.is_measured)),
-        class_="numbers",
-    )
-    missing = [row.name for row in all_rows if not row.is_measured]
-    told = element("p", f"Not measured: {', '.join(missing)}.", class_="quiet") if missing else None
-    return markup(table if len(missing) < len(all_rows) else None, told)
-
-
-def number_row(row: Row) -> Html:
-    return element(
-        "tr",
-        element("th", row.name, scope="row"),
-        element("td", row.before, class_="number"),
-        element("td", row.after, class_="number"),
-        element("td", row.follows, class_=f"follows {row.tendency}".strip()),
-    )
-
-
-def environments(verdicts: Sequence[Verdict]) -> Html:
-    """Where it ran and how it was asked for: once, if it was the same for all."""
+def environments(verdicts: Sequence[Verdict]) -> list[tuple[str, dict[str, str]]]:
+    """Where it ran and how it was asked for: once and without a name, if it was the same for all."""
     facts = [facts_of(verdict) for verdict in verdicts]
     if all(one == facts[0] for one in facts):
-        return fact_list(facts[0]) if facts else Html()
-    return markup(
-        (element("h4", verdict.scenario.name), fact_list(one)) for verdict, one in zip(verdicts, facts, strict=True)
-    )
+        return [("", one) for one in facts[:1]]
+    return [(verdict.scenario.name, one) for verdict, one in zip(verdicts, facts, strict=True)]
 
 
 def facts_of(verdict: Verdict) -> dict[str, str]:
@@ -231,8 +139,3 @@ def fact_text(fact: Any) -> str:
     if isinstance(fact, list | tuple):
         return ", ".join(map(fact_text, fact))
     return "" if fact is None else str(fact)
-
-
-def fact_list(facts: Mapping[str, str]) -> Html:
-    entries = (element("div", element("dt", name), element("dd", text)) for name, text in facts.items())
-    return element("dl", entries, class_="facts")

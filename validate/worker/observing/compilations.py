@@ -20,11 +20,11 @@ import torch
 from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._dynamo import eval_frame, symbolic_convert
 
-from ..graphs import dynamo
+from ..graphs import breaks, dynamo
 from ..graphs.frames import Frame, Listener
 from ..graphs.places import Line, find_deepest, is_users, real_path, start_of
 from . import pending
-from .entries import Entry, Key, find_key, module_of, unwrap
+from .entries import FRAMES, Entry, Key, find_key, module_of, unwrap
 from .hook import Choosy, Hook
 from .inputs import describe_inputs, find_module, name_phase
 from .pending import Waiting
@@ -39,6 +39,7 @@ class Compilation(Frame):
 
     entry: Entry | None = None
     began: float = 0.0
+    seconds: float = 0.0
 
 
 class Dynamo(Listener):
@@ -59,6 +60,7 @@ class Dynamo(Listener):
         self.entries: dict[Key, Entry] = {}
         self.known: dict[Any, tuple[Any, Entry]] = {}
         self.by_compilation: dict[str, Entry] = {}
+        self.backwards: list[dict[str, Any]] = []
         self.waiting: weakref.WeakSet[Waiting] = weakref.WeakSet()
         self.frames: list[Frame] = []
         self.local = threading.local()
@@ -66,6 +68,13 @@ class Dynamo(Listener):
     def tell(self) -> list[dict[str, Any]]:
         with self.lock:
             return [entry.tell() for _, entry in sorted(self.entries.items())]
+
+    def tell_compiles(self) -> list[dict[str, Any]]:
+        """Every compilation with its moment. Only what was compiled or broke is one."""
+        with self.lock:
+            frames = [(entry, frame) for _, entry in sorted(self.entries.items()) for frame in entry.frames]
+        told = [tell_compile(entry, frame) for entry, frame in frames if isinstance(frame, Compilation)]
+        return [one for one in told if one["kind"] or one["breaks"]] + list(self.backwards)
 
     # Hooks
 
@@ -181,7 +190,7 @@ class Dynamo(Listener):
     # Compilations
 
     def begin(self, code: Any) -> Frame:
-        frame = Compilation(code.co_filename, code.co_firstlineno, code.co_name, began=time.perf_counter())
+        frame = Compilation(code.co_filename, code.co_firstlineno, code.co_name, began=time.monotonic())
         frame.entry = self.running[-1] if self.running else self.find_stray(frame)
         self.open_frames.append(frame)
         with self.lock:
@@ -191,8 +200,9 @@ class Dynamo(Listener):
     def leave(self) -> None:
         """A compilation inside another is part of its time."""
         frame = self.open_frames.pop()
-        if not self.open_frames and isinstance(frame, Compilation) and frame.entry:
-            frame.entry.seconds += time.perf_counter() - frame.began
+        if isinstance(frame, Compilation) and frame.entry:
+            frame.seconds = time.monotonic() - frame.began
+            frame.entry.seconds += 0 if self.open_frames else frame.seconds
 
     def find_stray(self, frame: Frame) -> Entry:
         """What is compiled outside of any call, under `with torch._dynamo.optimize()`, is an entry of its own."""
@@ -223,7 +233,20 @@ class Dynamo(Listener):
         if isinstance(frame, Compilation) and frame.entry:
             self.by_compilation[metrics["compile_id"]] = frame.entry
         elif (entry := self.by_compilation.get(metrics["compile_id"])) and not metrics.get("is_runtime"):
-            entry.seconds += (metrics.get("duration_us") or 0) / 1e6
+            spent = (metrics.get("duration_us") or 0) / 1e6
+            entry.seconds += spent
+            if len(self.backwards) < FRAMES:
+                self.backwards.append(moment(entry, time.monotonic() - spent, spent, "backward"))
+
+
+def tell_compile(entry: Entry, frame: Compilation) -> dict[str, Any]:
+    kind = "" if frame.outcome != "compiled" else "recompile" if frame.recompile else "compile"
+    return moment(entry, frame.began, frame.seconds, kind, len(list(breaks.list_lines(frame))))
+
+
+def moment(entry: Entry, at: float, spent: float, kind: str, broken: int = 0) -> dict[str, Any]:
+    """`at`: on the clock that all processes of a machine share."""
+    return {"entry": entry.key.name, "kind": kind, "at": at, "seconds": round(spent, 4), "breaks": broken}
 
 
 def disguised(function: Callable[..., Any], module: Any) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import CodeType, FrameType, MethodType
 from typing import Any
@@ -16,6 +17,7 @@ import torch
 from torch import _tensor_str
 
 from ..graphs.places import Line, name_function, real_path
+from .moments import Moments
 from .whose import Whose, line_at
 
 READS = {
@@ -91,6 +93,7 @@ class HostReads:
         self.lock = threading.RLock()  # a signal handler may read, too
         self.codes: dict[int, CodeType] = {}
         self.counts: dict[tuple[int, int, str, bool], int] = {}
+        self.moments = {False: Moments(), True: Moments()}
 
     def install(self) -> None:
         for name, shown in READS.items():
@@ -149,6 +152,11 @@ class HostReads:
         with self.lock:
             self.codes[key[0]] = code
             self.counts[key] = self.counts.get(key, 0) + 1
+            self.moments[is_away].add(time.monotonic())
+
+    def tell_moments(self) -> dict[str, Any]:
+        with self.lock:
+            return self.moments[any(key[3] for key in self.counts)].tell()
 
     def tell(self) -> list[dict[str, Any]]:
         """By line. Where a device is used, a tensor of the host's is read for nothing; elsewhere it stands for one."""

@@ -52,7 +52,9 @@ class Sight:
             "device": name_device(),
             "rank": os.environ.get("RANK", ""),
             "entries": entries,
+            "compiles": self.dynamo.tell_compiles() if self.dynamo is not None else [],
             "reads": self.reads.tell(),
+            "read_moments": self.reads.tell_moments(),
             "files": self.reached.tell(),
             "others": tell_others(entries, self.whose),
         }

@@ -1,1 +1,1 @@
-"""The pieces of the page that `verdict_html` puts together: markup, the change, the graphs, the plots, the places."""
+"""What the templates of the proof page show, as plain values: the change, the graphs, the plots, the places."""

@@ -1,15 +1,12 @@
-"""Times as plots: every block as a dot, and the ratios with their intervals on one axis. SVG that grows with the page.
-
-Lengths across are in percent and lengths upward in pixels, so that text keeps its size at any width.
-"""
+"""Times as plots: every block as a dot, and the ratios with their intervals on one axis. Places are in percent."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from statistics import quantiles
 
-from fullgraph.codemods.ui.verdict.page.markup import Html, element, markup
 from fullgraph.codemods.ui.verdict.rows import (
     TIMES,
     UNITS,
@@ -22,7 +19,7 @@ from fullgraph.codemods.ui.verdict.rows import (
 from fullgraph.validate.judge import ratio_text
 from fullgraph.validate.model import Ratio, Verdict
 
-HEIGHT, AXIS, MIDDLE = 44, 24, 22
+MIDDLE = 22
 BINS = 90
 FAR = 10.0
 """Times that lie so many widths of the middle half outside it are drawn at the edge: they would flatten the rest."""
@@ -52,34 +49,80 @@ RATIOS = (
 )
 
 
-def speed_section(verdict: Verdict) -> Html:
-    figures = [figure for name in TIMES if (figure := time_figure(verdict, name))]
-    if not figures:
-        return element("p", "Not measured.", class_="quiet")
-    return markup(element("div", figures, class_="figures"), ratio_figure(verdict))
+Ticks = list[tuple[str, str]]
+"""Where each stands, and its label."""
 
 
-def time_figure(verdict: Verdict, name: str) -> Html | None:
+@dataclass(frozen=True)
+class TimeLane:
+    """One side. `half`: where the middle half begins and how wide it is."""
+
+    label: str
+    value: str
+    told: str = ""
+    half: tuple[str, str] | None = None
+    dots: Sequence[tuple[str, str]] = ()
+    median: str | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
     """The blocks of both sides as two rows of dots above one axis."""
+
+    title: str
+    told: str
+    lanes: list[TimeLane]
+    ticks: Ticks
+    beyond: int
+
+
+@dataclass(frozen=True)
+class RatioRow:
+    name: str
+    value: str
+    told: str
+    tendency: str
+    low: str
+    at: str
+    high: str
+
+
+@dataclass(frozen=True)
+class Speed:
+    figures: list[Figure]
+    ratios: list[RatioRow]
+    ticks: Ticks
+
+
+def speed_of(verdict: Verdict) -> Speed:
+    figures = [figure for name in TIMES if (figure := time_figure(verdict, name))]
+    found = {name: verdict.ratios[name] for name in TIMES if name in verdict.ratios and is_finite(verdict.ratios[name])}
+    if not found:
+        return Speed(figures, [], [])
+    edge = max(max(ratio.high, 1 / ratio.low) for ratio in found.values())
+    reach = math.log(min(max(edge * 1.05, 1.12), 110))
+    rows = [ratio_row(name, ratio, reach, speed_tendency(verdict, name, ratio)) for name, ratio in found.items()]
+    ticks = [(percent(on_ratio_axis(tick, reach)), f"{tick:g}") for tick in ratio_ticks(reach)]
+    return Speed(figures, rows, ticks)
+
+
+def percent(place: float) -> str:
+    return f"{place:.2f}"
+
+
+def time_figure(verdict: Verdict, name: str) -> Figure | None:
     before, after = blocks_of(verdict.before, name), blocks_of(verdict.after, name)
     if not before and not after:
         return None
     scale = Scale(*fences([*before], [*after]))
-    lanes = [
-        part
-        for label, blocks in (("before", before), ("after", after))
-        for part in (lane_label(label, blocks), dots(label, blocks, scale))
-    ]
     ratio = verdict.ratios.get(name)
     told = ratio_text(ratio, speed_tendency(verdict, name, ratio)) if ratio and is_finite(ratio) else "not compared"
-    title = name if name == "cold start" else f"{name} pass"
-    caption = element("figcaption", element("b", title.capitalize()), ", ", told)
-    beyond = sum(not scale.low <= seconds <= scale.high for seconds in (*before, *after))
-    return element(
-        "figure",
-        caption,
-        element("div", lanes, element("span"), time_axis(scale), class_="plot"),
-        element("p", f"{beyond} beyond the edge, drawn at it", class_="quiet") if beyond else None,
+    return Figure(
+        name if name == "cold start" else f"{name} pass",
+        told,
+        [time_lane(label, blocks, scale) for label, blocks in (("before", before), ("after", after))],
+        time_ticks(scale),
+        sum(not scale.low <= seconds <= scale.high for seconds in (*before, *after)),
     )
 
 
@@ -106,29 +149,19 @@ def fences(*sides: Sequence[float]) -> tuple[float, float]:
     return (low, high) if high > low else (low - abs(low) * 0.01 - 1e-9, high + abs(high) * 0.01 + 1e-9)
 
 
-def lane_label(label: str, blocks: Sequence[float]) -> Html:
-    middle = typical(blocks)
-    value = "not measured" if middle is None else seconds_text(middle)
-    return element("span", element("b", label), element("span", value, class_="quiet"), class_="lane-label")
-
-
-def dots(label: str, blocks: Sequence[float], scale: Scale) -> Html:
+def time_lane(label: str, blocks: Sequence[float], scale: Scale) -> TimeLane:
     """Every block a dot, above each other where they would hide each other; the middle half and the median behind."""
     middle = typical(blocks)
     if middle is None:
-        return element("span")
-    parts: list[Html] = []
+        return TimeLane(label, "not measured")
+    half = None
     if len(blocks) > 1:
         first, _, third = (scale.place(seconds) for seconds in quantiles(blocks, n=4, method="inclusive"))
-        parts.append(element("rect", x=f"{first:.2f}%", y=4, width=f"{third - first:.2f}%", height=36, class_="half"))
-    parts += [
-        element("circle", cx=f"{across:.2f}%", cy=f"{up:.1f}", r=2.6, class_="dot")
-        for across, up in swarm(blocks, scale)
-    ]
-    at = f"{scale.place(middle):.2f}%"
-    parts.append(element("line", x1=at, x2=at, y1=2, y2=HEIGHT - 2, class_="median"))
-    told = f"{label}: {len(blocks)} blocks, median {seconds_text(middle)}"
-    return element("svg", parts, role="img", aria_label=told, height=HEIGHT, width="100%", class_=f"dots {label}")
+        half = (percent(first), percent(third - first))
+    value = seconds_text(middle)
+    dots = [(percent(across), f"{up:.1f}") for across, up in swarm(blocks, scale)]
+    told = f"{label}: {len(blocks)} blocks, median {value}"
+    return TimeLane(label, value, told, half, dots, percent(scale.place(middle)))
 
 
 def swarm(blocks: Sequence[float], scale: Scale) -> Iterator[tuple[float, float]]:
@@ -143,18 +176,11 @@ def swarm(blocks: Sequence[float], scale: Scale) -> Iterator[tuple[float, float]
             yield across, MIDDLE + step * ((number + 1) // 2) * (-1) ** number
 
 
-def time_axis(scale: Scale) -> Html:
+def time_ticks(scale: Scale) -> Ticks:
     size, unit = next(entry for entry in (*UNITS, UNITS[-1]) if abs(scale.high) >= entry[0] or entry is UNITS[-1])
     ticks = nice_ticks(scale.low / size, scale.high / size)
-    parts: list[Html] = [element("line", x1="0%", x2="100%", y1=1, y2=1, class_="rule")]
-    for number, tick in enumerate(ticks):
-        at = f"{scale.place(tick * size):.2f}%"
-        label = f"{tick:g} {unit}" if number == len(ticks) - 1 else f"{tick:g}"
-        parts += [
-            element("line", x1=at, x2=at, y1=1, y2=6, class_="rule"),
-            element("text", label, x=at, y=19, text_anchor="middle"),
-        ]
-    return element("svg", parts, height=AXIS, width="100%", class_="axis", aria_hidden="true")
+    labels = [*(f"{tick:g}" for tick in ticks[:-1]), f"{ticks[-1]:g} {unit}"]
+    return [(percent(scale.place(tick * size)), label) for tick, label in zip(ticks, labels, strict=True)]
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
@@ -167,54 +193,15 @@ def nice_ticks(low: float, high: float) -> list[float]:
     return ticks or [float(f"{(low + high) / 2:.3g}")]
 
 
-def ratio_figure(verdict: Verdict) -> Html | None:
-    """Seconds before over seconds after: right of 1 is faster."""
-    found = {name: verdict.ratios[name] for name in TIMES if name in verdict.ratios and is_finite(verdict.ratios[name])}
-    if not found:
-        return None
-    edge = max(max(ratio.high, 1 / ratio.low) for ratio in found.values())
-    reach = math.log(min(max(edge * 1.05, 1.12), 110))
-    rows = []
-    for name, ratio in found.items():
-        tendency = speed_tendency(verdict, name, ratio)
-        label = element(
-            "span", element("b", name), element("span", f"{ratio.ratio:.2f}", class_="quiet"), class_="lane-label"
-        )
-        rows += [label, interval(name, ratio, reach, tendency)]
-    caption = element(
-        "figcaption",
-        element("b", "Ratio of the times"),
-        ", before over after, with its 95 % interval: right of 1 is faster",
-    )
-    return element("figure", caption, element("div", rows, element("span"), ratio_axis(reach), class_="plot ratios"))
-
-
 def on_ratio_axis(ratio: float, reach: float) -> float:
     return min(max(50 + 46 * math.log(ratio) / reach, 2), 98)
 
 
-def interval(name: str, ratio: Ratio, reach: float, tendency: str) -> Html:
-    low, at, high = (f"{on_ratio_axis(one, reach):.2f}%" for one in (ratio.low, ratio.ratio, ratio.high))
+def ratio_row(name: str, ratio: Ratio, reach: float, tendency: str) -> RatioRow:
+    """Seconds before over seconds after: right of 1 is faster."""
+    low, at, high = (percent(on_ratio_axis(one, reach)) for one in (ratio.low, ratio.ratio, ratio.high))
     told = f"{name}: {ratio.ratio:.2f}, 95 % interval {ratio.low:.2f} to {ratio.high:.2f}, {ratio.blocks} blocks"
-    parts = [
-        element("line", x1="50%", x2="50%", y1=0, y2=40, class_="one"),
-        element("line", x1=low, x2=high, y1=20, y2=20, class_="interval"),
-        element("line", x1=low, x2=low, y1=14, y2=26, class_="interval"),
-        element("line", x1=high, x2=high, y1=14, y2=26, class_="interval"),
-        element("circle", cx=at, cy=20, r=4.5, class_="point"),
-    ]
-    return element("svg", parts, role="img", aria_label=told, height=40, width="100%", class_=f"ratio {tendency}")
-
-
-def ratio_axis(reach: float) -> Html:
-    parts: list[Html] = [element("line", x1="0%", x2="100%", y1=1, y2=1, class_="rule")]
-    for tick in ratio_ticks(reach):
-        at = f"{on_ratio_axis(tick, reach):.2f}%"
-        parts += [
-            element("line", x1=at, x2=at, y1=1, y2=6, class_="rule"),
-            element("text", f"{tick:g}", x=at, y=19, text_anchor="middle", class_="one" if tick == 1 else None),
-        ]
-    return element("svg", parts, height=AXIS, width="100%", class_="axis", aria_hidden="true")
+    return RatioRow(name, f"{ratio.ratio:.2f}", told, tendency, low, at, high)
 
 
 def ratio_ticks(reach: float) -> list[float]:

@@ -1,0 +1,1 @@
+"""The pages that fullgraph writes: templates, one style, and how they become one file."""
