@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
@@ -187,8 +188,12 @@ class NotebookSource(Source):
         raise SourceError(self.path, "the text of a notebook's cells cannot be replaced as a whole")
 
 
+@lru_cache(maxsize=8)
 def decode_notebook(path: str, raw: bytes) -> NotebookSource:
-    """Read a notebook's bytes. A notebook of another language has no text."""
+    """Read a notebook's bytes. A notebook of another language has no text.
+
+    Remembered: whoever tells of findings asks once for each of them.
+    """
     prefix = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
     try:
         text = raw[len(prefix) :].decode()
@@ -199,7 +204,7 @@ def decode_notebook(path: str, raw: bytes) -> NotebookSource:
     except json.JSONDecodeError as error:
         raise SourceError(path, f"line {error.lineno}: not a notebook: {error.msg}") from error
     except (AttributeError, TypeError, ValueError, RecursionError) as error:
-        raise SourceError(path, f"line 1: not a notebook: {error}") from error
+        raise SourceError(path, "line 1: not a notebook: its parts are not where a notebook has them") from error
     shown = "".join(cell.shown for cell in cells)
     parsed = "".join((cell.parsed or blank_out(cell.text)) + cell.shown[len(cell.text) :] for cell in cells)
     return NotebookSource(path, raw, shown, parsed, prefix=prefix, json=text, cells=cells)
