@@ -203,7 +203,9 @@ def decode_notebook(path: str, raw: bytes) -> NotebookSource:
         raise SourceError(path, f"line {line}: not a notebook: not UTF-8 text") from error
     except json.JSONDecodeError as error:
         raise SourceError(path, f"line {error.lineno}: not a notebook: {error.msg}") from error
-    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+    except ValueError as error:
+        raise SourceError(path, f"line 1: not a notebook: {error}") from error
+    except (AttributeError, TypeError, RecursionError) as error:
         raise SourceError(path, "line 1: not a notebook: its parts are not where a notebook has them") from error
     shown = "".join(cell.shown for cell in cells)
     parsed = "".join((cell.parsed or blank_out(cell.text)) + cell.shown[len(cell.text) :] for cell in cells)
