@@ -230,7 +230,7 @@ def python_cells(notebook: Any) -> Iterator[Cell]:
 def all_cells(sheet: Any) -> list[Any]:
     cells = sheet.get("cells")
     if not isinstance(cells, list):
-        raise TypeError("it has no cells")
+        raise ValueError("it has no cells")
     return cells
 
 
