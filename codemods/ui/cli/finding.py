@@ -26,11 +26,23 @@ from fullgraph.codemods.ui.cli.options import (
 
 @click.command(epilog=EPILOG)
 @finding_options
-def check(**given: Any) -> None:
-    """Report findings in PATHS (default: the current folder). Nothing is written."""
-    from fullgraph.codemods.ui.commands import Request, check
+@click.option("--statistics", is_flag=True, help="Count the findings by codemod and badge, and show no more.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes (needs fullgraph[watch]).")
+@click.option(
+    "--add-ignore", is_flag=True, help="Write `# fullgraph: ignore[NAME]` at the findings; undo takes it back."
+)
+def check(statistics: bool, watch: bool, add_ignore: bool, **given: Any) -> None:
+    """Report findings in PATHS (default: the current folder). Nothing is written, but with --add-ignore."""
+    from fullgraph.codemods.ui import commands
 
-    sys.exit(check(Request(**given)))
+    if statistics + watch + add_ignore > 1:
+        raise click.UsageError("give one of --statistics, --watch and --add-ignore")
+    request = commands.Request(**given)
+    if statistics and request.form not in commands.PEOPLE:
+        raise click.UsageError(f"--statistics is a table: not with --format {request.form}")
+    if watch:
+        sys.exit(commands.watch(request))
+    sys.exit(commands.add_ignores(request) if add_ignore else commands.check(request, statistics=statistics))
 
 
 @click.command(cls=Fix, epilog=f"{EPILOG} With --prove: {PROOF_EPILOG}")

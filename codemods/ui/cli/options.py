@@ -128,9 +128,15 @@ def codemod_option(text: str) -> Callable[[F], F]:
 
 def finding_options(command: F) -> F:
     """The options that `check` and `fix` share."""
-    command = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)(
-        command
-    )
+    command = click.option(
+        "--format",
+        "form",
+        type=click.Choice(["full", "concise", "json", "jsonl"]),
+        default="full",
+        show_default=True,
+        help="concise: a line for each finding; jsonl: a JSON object for each.",
+    )(command)
+    command = click.option("--all", "everything", is_flag=True, help="Show findings that are left alone, too.")(command)
     command = click.option(
         "--observed",
         type=click.Path(path_type=Path),
