@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from fullgraph.codemods.ui.cli import main
 from tests.ui.running import COMMAND, FILES, Terminal, arguments, environment, run, texts, write_project
 
 BEFORE = {path: text for path, text in FILES.items() if path.startswith("pkg/")}
@@ -446,3 +449,22 @@ def test_a_syntax_error_in_a_named_file_is_reported_even_if_nothing_could_be_fou
     result = run(tmp_path, "check", "broken.py")
     assert result.code == 2
     assert result.err.startswith("broken.py: error: line 2: ")
+
+
+@pytest.mark.parametrize("command", ["check", "fix"])
+def test_help_tells_every_option_once_in_its_group(command: str) -> None:
+    kind = main.commands[command]
+    with click.Context(kind, info_name=command) as context:
+        text = kind.get_help(context)
+    for param in kind.get_params(click.Context(kind)):
+        if isinstance(param, click.Option):
+            assert len(re.findall(rf"(?m)^  (?:-\w, )?{re.escape(param.opts[0])}(?![\w-])", text)) == 1, param.opts
+    titles = re.findall(r"(?m)^(\w.+):$", text)
+    assert titles[:2] == ["What is looked for", "What is shown"]
+
+
+def test_help_tells_every_command_in_a_section() -> None:
+    with click.Context(main, info_name="fullgraph") as context:
+        text = main.get_help(context)
+    assert "Find and fix:\n  check " in text
+    assert {*re.findall(r"(?m)^  ([a-z]+)  ", text)} == {*main.commands}

@@ -49,7 +49,13 @@ def test_only_what_is_shown_gets_a_comment(project: Path) -> None:
 
 
 def test_a_cell_of_a_notebook_gets_its_comment(project: Path) -> None:
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": ["slow()\n", "x"]}
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": ["slow()\n", "x"],
+    }
     book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (project / "book.ipynb").write_text(json.dumps(book, indent=1))
     assert run(project, "check", "--add-ignore", "book.ipynb").code == 0

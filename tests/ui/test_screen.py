@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def test_the_mark_is_below_the_code_with_wide_characters_and_tabs() -> None:
     text = '\tx = "日本語", slow()'
     start = text.index("slow")
     lines = shown(view((CodeLine(3, text, marked=(start, start + 6)),))).splitlines()
-    code, mark = next((code, mark) for code, mark in zip(lines, lines[1:], strict=False) if "^" in mark)
+    code, mark = next((code, mark) for code, mark in pairwise(lines) if "^" in mark)
     before = code[: code.index("slow")]
     assert cell_len(before) == mark.index("^")
     assert mark.count("^") == 6
@@ -160,3 +161,10 @@ def test_no_findings_say_what_was_looked_at_and_what_to_do_next(project: Path) -
     assert "No findings in 4 files.\n" in said
     assert "code is compiled in 1 place." in said
     assert "`fullgraph observe -- COMMAND`" in said
+
+
+def test_a_long_line_of_a_fix_goes_on_in_the_next_row() -> None:
+    text = "    x = [" + "1, " * 30 + "]"
+    lines = shown(view((), fix=(FileDiff("a.py", ((CodeLine(1, text, "+"),),)),))).splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("1 + "))
+    assert (lines[start][4:] + lines[start + 1][4:].strip()).replace(" ", "") == text.replace(" ", "")

@@ -12,6 +12,7 @@ from fullgraph.codemods.ui.cli.options import (
     EPILOG,
     PROOF_EPILOG,
     Fix,
+    Grouped,
     codemod_option,
     color_option,
     complete_codemods,
@@ -24,7 +25,7 @@ from fullgraph.codemods.ui.cli.options import (
 )
 
 
-@click.command(epilog=EPILOG)
+@click.command(cls=Grouped, epilog=EPILOG)
 @finding_options
 @click.option("--statistics", is_flag=True, help="Count the findings by codemod and badge, and show no more.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes (needs fullgraph[watch]).")
@@ -81,11 +82,13 @@ def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: t
 
 @click.command("list")
 @codemod_option("The codemods of this file instead.")
-def list_command(codemod_files: tuple[Path, ...]) -> None:
-    """Every codemod, with one line on what it does."""
+@color_option
+def list_command(codemod_files: tuple[Path, ...], color: str) -> None:
+    """Every codemod by subject: what it does, what was measured, whether it runs only on request."""
     from fullgraph.codemods.ui.explain import list_codemods
+    from fullgraph.codemods.ui.terminal import use_color
 
-    click.echo(list_codemods(codemod_files), nl=False)
+    click.echo(list_codemods(codemod_files, use_color(color)), nl=False)
 
 
 @click.command()
@@ -95,7 +98,7 @@ def list_command(codemod_files: tuple[Path, ...]) -> None:
 @click.option("--python", default="", metavar="PATH", help="With --measure: the interpreter that has your torch.")
 @color_option
 def explain(name: str, codemod_files: tuple[Path, ...], measure: bool, python: str, color: str) -> None:
-    """What the codemod NAME does, what it leaves alone, its options, what was measured, and an example."""
+    """What the codemod NAME does: an example, what it leaves alone, its options, and what was measured."""
     from fullgraph.codemods.ui.explain import explain as explained
     from fullgraph.codemods.ui.terminal import use_color
 

@@ -21,6 +21,9 @@ LONG, SHOWN = 8, 6
 HUNKS = 4
 """Hunks of one file that are shown."""
 
+ROWS = 3
+"""Rows that a line of a fix may take."""
+
 BEFORE = 8
 """Columns that are shown before a mark that is far out on the right."""
 
@@ -104,8 +107,9 @@ class CodeLayout:
     def hunk(self, lines: Sequence[CodeLine]) -> Iterator[Text]:
         shown = lines[:SHOWN] if len(lines) > LONG else lines
         for line in shown:
-            text = crop(cells_of(line.text), 0, self.room)
-            yield self.gutter(line.number, line.sign, (text, SIGNS[line.sign]))
+            first, *rest = folded(cells_of(line.text), self.room)
+            yield self.gutter(line.number, line.sign, (first, SIGNS[line.sign]))
+            yield from (self.gutter("", " ", (text, SIGNS[line.sign])) for text in rest)
         if shown is not lines:
             yield self.cut(f"{len(lines) - len(shown)} more lines; {ALL}")
 
@@ -129,6 +133,21 @@ def crop(text: str, first: int, room: int) -> str:
 
     text = CUT + behind(text, first + len(CUT)) if first else text
     return text if cell_len(text) <= room else set_cell_size(text, max(room - len(CUT), 1)) + CUT
+
+
+def folded(text: str, room: int) -> list[str]:
+    """A line of code in rows that fit, broken at blanks: a fix is shown to its end."""
+    from rich.cells import cell_len, chop_cells
+
+    lead = " " * min(len(text) - len(text.lstrip()) + TAB, room // 2)
+    rows: list[str] = []
+    while cell_len(text) > room and len(rows) < ROWS - 1:
+        piece = chop_cells(text, room)[0]
+        blank = piece.rfind(" ", len(lead))
+        end = blank if blank > 0 else len(piece)
+        rows.append(piece[:end])
+        text = lead + text[end:].lstrip()
+    return [*rows, crop(text, 0, room)]
 
 
 def behind(text: str, columns: int) -> str:
