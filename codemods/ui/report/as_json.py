@@ -11,6 +11,7 @@ from fullgraph.codemods.rewrite.as_json import dump_finding
 from fullgraph.codemods.rewrite.find import FileResult
 from fullgraph.codemods.rewrite.walk import Tree
 from fullgraph.codemods.ui.report.model import Line, Report
+from fullgraph.codemods.ui.view import view_of
 
 VERSION = 1
 
@@ -73,6 +74,7 @@ def line_as_json(line: Line) -> dict[str, Any]:
         **dump_finding(line.finding),
         "place": line.place,
         "root": str(line.root),
+        "badge": view_of(line.finding).badge.value,
         "outcome": line.outcome,
         "reason": line.reason,
         **({"observed": line.observed.as_json()} if line.observed else {}),
