@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from fullgraph.codemods.ui.ci.model import CiReport
-from fullgraph.codemods.ui.report.as_text import count, error_text, line_text, on_one_line, summary, written_runs
+from fullgraph.codemods.ui.report.as_text import count, error_text, line_text, summary, written_runs
+from fullgraph.codemods.ui.screen import on_one_line
 from fullgraph.codemods.ui.terminal import use_color
 
 
@@ -28,7 +29,7 @@ def show(report: CiReport, *, quiet: bool, color: str) -> None:
 
 def told(report: CiReport, *, quiet: bool, color: bool) -> Iterator[str]:
     for line in report.lines:
-        yield from line_text(line, quiet, color)
+        yield from line_text(line, quiet=quiet, color=color)
     if report.verdicts:
         from fullgraph.codemods.ui.verdict.as_text import verdict_text
 
