@@ -1,11 +1,12 @@
 """Write the page of every codemod, and their index, from the code: docstring, settings, stored measurements, a fixture.
 
-`python scripts/docs.py` writes docs/codemods/; another folder may be named.
+`python scripts/docs.py` writes docs/codemods/ and the schema of the configuration; another folder may be named.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 from collections import Counter
@@ -15,10 +16,12 @@ from pathlib import Path
 
 from fullgraph.codemods.codemod import Codemod
 from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.ui.config_schema import config_schema
 from fullgraph.codemods.ui.explain import ON_REQUEST, TESTS, example_of, settings_of, summary_of
 from fullgraph.codemods.ui.measured import numbers_text, stored_rows
 
 FOLDER = Path(__file__).parent.parent / "docs" / "codemods"
+SCHEMA = Path(__file__).parent.parent / "editors" / "toml" / "fullgraph.schema.json"
 MADE = "<!-- Made by `make docs` from the code; edits here are lost. -->"
 INTRODUCTION = """\
 # The codemods
@@ -37,7 +40,14 @@ def main() -> int:
         stale.unlink()
     for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
+    if folder == FOLDER:
+        SCHEMA.write_text(schema_text(), encoding="utf-8")
     return 0
+
+
+def schema_text() -> str:
+    """What editors know of `[tool.fullgraph]`."""
+    return json.dumps(config_schema(bundled()), indent=2) + "\n"
 
 
 # The index

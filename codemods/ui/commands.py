@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import click
-
 from fullgraph.codemods.codemod import Codemod, check_torch
 from fullgraph.codemods.executors.model import executor_named
 from fullgraph.codemods.model import Finding, FullgraphError, Safety
@@ -28,6 +26,7 @@ from fullgraph.codemods.ui.breaks.fields import Copying, Field, fields_in_place,
 from fullgraph.codemods.ui.breaks.ground import Ground
 from fullgraph.codemods.ui.breaks.nearest import Nearest
 from fullgraph.codemods.ui.config import Config, choose_codemods, parse_options, read_config
+from fullgraph.codemods.ui.failure import FailedError
 from fullgraph.codemods.ui.progress import ProgressBar
 from fullgraph.codemods.ui.report.model import STOPPED, Report, shown_path
 from fullgraph.codemods.ui.terminal import is_terminal, use_color
@@ -112,12 +111,16 @@ class Chooser(Reviewer, Protocol):
 
 def check(request: Request) -> int:
     """Report what the codemods find; the exit code."""
+    return show(find_all(request), request)
+
+
+def find_all(request: Request) -> Report:
     report = Report()
     with until_stopped(report), told(report):
         for job in jobs_for(request, report, writes=False):
             with told(report):
                 report.add_results(job.tree, look(job, report))
-    return show(report, request)
+    return report
 
 
 def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRequest | None = None) -> int:
@@ -132,10 +135,9 @@ def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRe
                 with told(report):
                     fix_job(job, report, reviewer_of(job), proof)
     except KeyboardInterrupt:
-        return say_stopped(report)
+        raise stopped(report) from None
     except ValidateError as error:
-        click.echo(f"fullgraph: undecided: {error}", err=True)
-        return UNDECIDED
+        raise FailedError(f"undecided: {error}", UNDECIDED) from None
     if is_dry and not diff and not request.quiet and report.patch:
         report.notices.append("nothing is written without --yes or a terminal to ask on; this is the patch")
     if proof and proof.report and report.verdicts:
@@ -172,12 +174,10 @@ def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | N
         report.notices += fixed_without_tests(job.tree.root, job.codemods)
 
 
-def say_stopped(report: Report) -> int:
+def stopped(report: Report) -> FailedError:
     written = ", ".join(f"run {run} in {root}" for root, run, *_ in report.runs)
-    click.echo(
-        f"\nfullgraph: stopped; {f'{written} had been written before' if written else 'nothing was written'}", err=True
-    )
-    return STOPPED
+    said = f"{written} had been written before" if written else "nothing was written"
+    return FailedError(f"stopped; {said}", STOPPED)
 
 
 def ask_a_person(request: Request, report: Report) -> Callable[[Job], Chooser]:
@@ -212,13 +212,18 @@ class AcceptAll:
         return f"unsafe: {finding.caveat}; --unsafe includes it"
 
 
-def show(report: Report, request: Request) -> int:
+def join_observed(report: Report, request: Request) -> None:
+    """What the observed run says of the findings, where one was given."""
     if report.ground and report.nearest:
         report.ends = ends_of(report, report.ground, report.nearest.repairing)
     if report.observed:
         from fullgraph.codemods.ui.observed.join import join
 
         join(report, report.observed, is_all=not (request.select or request.ignore or request.symbols or request.lines))
+
+
+def show(report: Report, request: Request) -> int:
+    join_observed(report, request)
     if request.form == "json":
         from fullgraph.codemods.ui.report.as_json import render
     else:

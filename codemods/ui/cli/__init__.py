@@ -10,6 +10,7 @@ import click
 
 from fullgraph.codemods.ui.cli.ci import ci
 from fullgraph.codemods.ui.cli.editor import at, lsp
+from fullgraph.codemods.ui.cli.environment import doctor, mcp
 from fullgraph.codemods.ui.cli.finding import check, explain, fix, list_command
 from fullgraph.codemods.ui.cli.history import log, recover, undo
 from fullgraph.codemods.ui.cli.options import EPILOG
@@ -18,25 +19,33 @@ from fullgraph.codemods.ui.cli.tickets import ticket
 
 
 class Answers(click.Group):
-    """Turns what the user can act on into one line and exit code 2, and Ctrl-C into exit code 130."""
+    """Turns what the user can act on into one line, or one JSON object, and exit code 2; Ctrl-C into exit code 130."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        from fullgraph.codemods.ui.failure import WANTED, asks_for_json
+
+        ctx.meta[WANTED] = asks_for_json(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         from fullgraph.codemods.model import FullgraphError
+        from fullgraph.codemods.ui.failure import WANTED, say
 
         warnings.showwarning = show_warning
         try:
             return super().invoke(ctx)
         except FullgraphError as error:
-            click.echo(f"fullgraph: {error}", err=True)
-            ctx.exit(2)
+            say(str(error), getattr(error, "exit_code", 2), ctx)
+        except click.ClickException as error:
+            if not ctx.meta[WANTED]:
+                raise
+            say(error.format_message(), error.exit_code, ctx)
         except KeyboardInterrupt:
-            click.echo("\nfullgraph: stopped", err=True)
-            ctx.exit(130)
+            say("stopped", 130, ctx)
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise
-            click.echo(f"fullgraph: {complaint(error)}", err=True)
-            ctx.exit(2)
+            say(complaint(error), 2, ctx)
 
 
 def complaint(error: OSError) -> str:
@@ -69,10 +78,12 @@ for command in (
     harness,
     at,
     lsp,
+    mcp,
     list_command,
     explain,
     log,
     undo,
     recover,
+    doctor,
 ):
     main.add_command(command)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from fullgraph.codemods.rewrite.as_json import dump_finding
+from fullgraph.codemods.ui.failure import first_of
 from fullgraph.codemods.ui.report.model import Line, Report
 
 VERSION = 1
@@ -21,6 +22,7 @@ def as_json(report: Report) -> dict[str, Any]:
     return {
         "version": VERSION,
         "exit_code": report.exit_code,
+        **first_of(report.errors),
         "complete": report.is_complete,
         "files": report.files,
         "suppressed": report.suppressed,
