@@ -67,7 +67,7 @@ def test_every_setting_of_every_codemod_is_described() -> None:
 
 def test_what_the_schema_accepts_the_reader_accepts(tmp_path: Path) -> None:
     for name, key, value in EVERY:
-        table = {"options": {name: {key: OWN_FORMS.get((name, key), value)}}}
+        table: dict[str, Any] = {"options": {name: {key: OWN_FORMS.get((name, key), value)}}}
         assert is_accepted(table), table
         assert is_read(tmp_path, table), table
     for table in ({"select": sorted(all_codemods())}, {"exclude": ["build/"]}, {"torch": "2.9"}, {"ignore": []}):

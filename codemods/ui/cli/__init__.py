@@ -10,7 +10,7 @@ import click
 
 from fullgraph.codemods.ui.cli.ci import ci
 from fullgraph.codemods.ui.cli.editor import at, lsp
-from fullgraph.codemods.ui.cli.environment import doctor, mcp
+from fullgraph.codemods.ui.cli.environment import agent, doctor, mcp
 from fullgraph.codemods.ui.cli.finding import check, explain, fix, list_command
 from fullgraph.codemods.ui.cli.history import log, recover, undo
 from fullgraph.codemods.ui.cli.options import EPILOG
@@ -79,6 +79,7 @@ for command in (
     at,
     lsp,
     mcp,
+    agent,
     list_command,
     explain,
     log,

@@ -42,3 +42,31 @@ def mcp(roots: tuple[Path, ...], python: str, read_only: bool) -> None:
     from fullgraph.codemods.mcp.start import serve
 
     serve(roots, python, read_only=read_only)
+
+
+@click.group()
+def agent() -> None:
+    """Coding agents: what they need to know fullgraph."""
+
+
+@agent.command(
+    "install", epilog="Exit codes: 0 all is there; 1 a file is left to you, with what to add; 2 wrong usage."
+)
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    type=click.Choice(["claude", "codex", "cursor", "copilot", "gemini", "any"]),
+    help="Whose files to write (repeatable). Default: the hosts whose folders the project has, else .agents/skills.",
+)
+@click.option("--skill-only", is_flag=True, help="Only the skill, not the entry of the MCP server.")
+@click.option("--print", "prints", is_flag=True, help="Print the files and write nothing.")
+def install_agent(path: Path, hosts: tuple[str, ...], skill_only: bool, prints: bool) -> None:
+    """Write the skill, and the entry of the MCP server, into the project around PATH.
+
+    A file of yours is added to if nothing in it is lost, and else left: what to add is printed.
+    """
+    from fullgraph.codemods.ui.agent.install import install
+
+    sys.exit(install(path, hosts, skill_only=skill_only, prints=prints))

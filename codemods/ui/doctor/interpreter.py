@@ -116,9 +116,9 @@ def compiler(told: dict[str, Any]) -> Fact:
     found = shutil.which(wanted)
     data = {"executable": found or "", "headers": told["headers"]}
     if not found:
-        fix = {"darwin": "xcode-select --install", "win32": "winget install Microsoft.VisualStudio.2022.BuildTools"}
+        ways = {"darwin": "xcode-select --install", "win32": "winget install Microsoft.VisualStudio.2022.BuildTools"}
         said = f"there is no {wanted}: the backend inductor cannot compile for the CPU"
-        return Fact("compiler", PROBLEM, said, fix.get(sys.platform, "apt-get install g++"), data)
+        return Fact("compiler", PROBLEM, said, ways.get(sys.platform, "apt-get install g++"), data)
     if not told["headers"] and sys.platform.startswith("linux"):
         fix = f"apt-get install python{'.'.join(told['python'].split('.')[:2])}-dev"
         return Fact("compiler", PROBLEM, f"{found}, but Python.h of {told['python']} is not installed", fix, data)
