@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,13 +50,31 @@ def described(name: str) -> Any:
 
 
 def answer(properties: dict[str, Any], definitions: dict[str, Any] | None = None) -> dict[str, Any]:
-    return {
+    """An object with these properties and a word on what was cut, with those definitions that it needs."""
+    held = {
         "type": "object",
         "additionalProperties": False,
         "required": [*properties, "cut"],
         "properties": {**properties, "cut": CUT},
-        **({"$defs": definitions} if definitions else {}),
     }
+    used = needed(held, definitions or {})
+    return {**held, **({"$defs": used} if used else {})}
+
+
+def needed(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The definitions that a schema leads to: hosts read the schemas of all tools whenever they connect."""
+    found: dict[str, Any] = {}
+    open_names = references(schema)
+    while open_names:
+        name = open_names.pop()
+        if name not in found:
+            found[name] = definitions[name]
+            open_names += references(definitions[name])
+    return {name: found[name] for name in sorted(found)}
+
+
+def references(schema: Any) -> list[str]:
+    return re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema))
 
 
 def of_report() -> dict[str, Any]:
