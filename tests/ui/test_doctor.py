@@ -43,7 +43,7 @@ def test_an_environment_without_torch_is_a_problem_with_a_way_out(root: Path) ->
     assert (checkup.fact("python").state, checkup.fact("python").data["found"]) == (FINE, "the project's .venv")
     assert checkup.fact("torch").state == PROBLEM
     assert (checkup.exit_code, checkup.next) == (1, f"{python} -m pip install torch")
-    assert "Not everything is there: torch" in run(root, "doctor").out
+    assert "To be repaired first: torch" in run(root, "doctor").out
 
 
 def test_a_module_of_the_project_is_not_taken_for_torch(root: Path) -> None:
@@ -103,3 +103,18 @@ def test_git_is_asked_for_the_branch_and_what_is_not_committed(root: Path) -> No
     assert examine(root, "no-python").fact("git").text == "main, clean"
     (root / "pkg" / "a.py").write_text("")
     assert examine(root, "no-python").fact("git").data == {"branch": "main", "changed": 1}
+
+
+def test_an_interpreter_that_came_with_the_repository_is_not_run(root: Path) -> None:
+    from tests.recipes.conftest import git
+
+    python = root / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\ntouch ran\n")
+    python.chmod(0o755)
+    git(root, "init", "--quiet")
+    git(root, "add", "--force", ".venv")
+    fact = examine(root).fact("python")
+    assert (fact.state, fact.fix) == (PROBLEM, "fullgraph doctor --python PATH")
+    assert "came with the repository" in fact.text
+    assert list(root.rglob("ran")) == []

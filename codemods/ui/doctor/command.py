@@ -21,7 +21,7 @@ from fullgraph.codemods.ui.layout import Entry, Paragraph, Piece, lay_out
 from fullgraph.codemods.ui.terminal import use_color
 
 EXTRAS = {"mcp": "mcp", "dask": "distributed", "bowler": "bowler"}
-MARKS = {FINE: "ok", NOTE: "note", PROBLEM: "missing"}
+MARKS = {FINE: "ok", NOTE: "note", PROBLEM: "problem"}
 STYLES: dict[str, dict[str, object]] = {FINE: {}, NOTE: {"dim": True}, PROBLEM: {"fg": "red"}}
 SCHEMA = Path(__file__).with_name("doctor.schema.json")
 
@@ -58,7 +58,7 @@ def pieces(checkup: Checkup) -> Iterator[Piece]:
     yield Paragraph()
     if checkup.problems:
         named = ", ".join(fact.name for fact in checkup.problems)
-        yield Paragraph(f"Not everything is there: {named}.", style={"bold": True})
+        yield Paragraph(f"To be repaired first: {named}.", style={"bold": True})
     else:
         yield Paragraph("Everything that check and prove need is there.", style={"bold": True})
     yield Paragraph(f"Next: {checkup.next}")

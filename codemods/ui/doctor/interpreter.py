@@ -10,12 +10,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.ui.ci.git import Repository
 from fullgraph.codemods.ui.doctor.model import FINE, NOTE, PROBLEM, Fact
 from fullgraph.validate.launch import environment, python_of
 
 OLDEST = (2, 6)
 """The oldest torch that proofs run under."""
 
+CLONED = "it came with the repository"
 PATIENCE_S = 120.0
 """Seconds for importing torch, on a machine that is busy."""
 
@@ -62,6 +65,17 @@ def ask(python: str) -> dict[str, Any]:
     return told
 
 
+def is_cloned(root: Path, python: str) -> bool:
+    """Whether git tracks the interpreter: whoever made the repository would have their program run."""
+    if not Path(python).is_relative_to(root):
+        return False
+    try:
+        repository = Repository.around(root)
+    except FullgraphError:
+        return False
+    return repository.does("ls-files", "--error-unmatch", "--", python)
+
+
 def how_found(given: str, root: Path, python: str) -> str:
     """In the words of the rule that `python_of` went by."""
     if given:
@@ -81,7 +95,7 @@ def how_found(given: str, root: Path, python: str) -> str:
 def look_at(given: str, root: Path) -> list[Fact]:
     """The interpreter, its torch, the devices and the headers that it has."""
     python = python_of(given, root)
-    told = ask(python)
+    told = {"error": f"{CLONED}; it is not run"} if not given and is_cloned(root, python) else ask(python)
     found = how_found(given, root, python)
     data = {"executable": python, "found": found, "version": told.get("python", "")}
     if "python" not in told:
@@ -118,7 +132,8 @@ def compiler(told: dict[str, Any]) -> Fact:
     if not found:
         ways = {"darwin": "xcode-select --install", "win32": "winget install Microsoft.VisualStudio.2022.BuildTools"}
         said = f"there is no {wanted}: the backend inductor cannot compile for the CPU"
-        return Fact("compiler", PROBLEM, said, ways.get(sys.platform, "apt-get install g++"), data)
+        way = "unset CXX" if "CXX" in os.environ else ways.get(sys.platform, "apt-get install g++")
+        return Fact("compiler", PROBLEM, said, way, data)
     if not told["headers"] and sys.platform.startswith("linux"):
         fix = f"apt-get install python{'.'.join(told['python'].split('.')[:2])}-dev"
         return Fact("compiler", PROBLEM, f"{found}, but Python.h of {told['python']} is not installed", fix, data)

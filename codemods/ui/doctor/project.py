@@ -40,7 +40,7 @@ def config(root: Path) -> Fact:
     except FullgraphError as error:
         return Fact("config", PROBLEM, str(error), "fullgraph doctor --schema")
     data = {"file": str(held.file or ""), "codemods": [codemod.name for codemod in chosen]}
-    where = f"[tool.fullgraph] of {held.file}" if held.file else "no pyproject.toml"
+    where = str(held.file or "no pyproject.toml")
     return Fact("config", FINE, f"{where}: {len(chosen)} codemods run", "", data)
 
 
