@@ -26,16 +26,15 @@ REMEDY = re.compile(r"(?:[:.;] )((?:write|give|set|remove|update|name|save|fetch
 KNOWN = (
     ("there is no codemod", "`fullgraph list` names every codemod"),
     ("has no option", "`fullgraph explain NAME` lists the options of a codemod"),
-    ("[tool.fullgraph]", "correct pyproject.toml; `fullgraph doctor --schema` prints what it may hold"),
+    (r"\[tool\.fullgraph", "correct pyproject.toml; `fullgraph doctor --schema` prints what it may hold"),
     ("no such file", "name a file or folder that is there; relative paths count from the current folder"),
     ("nothing to take back", "`fullgraph log` lists the runs that were written"),
     ("nothing to prove", "change the code first, or name an older state with --before REVISION"),
-    ("link", "name the real file, inside the project"),
+    ("a link", "name the real file, inside the project"),
     ("not readable", "make the file readable, or leave it out with --exclude"),
     ("not writable", "make the file writable, or leave it out with --exclude"),
-    ("git", "run it inside a git work tree, or leave out what needs git"),
-    ("torch", "`fullgraph doctor` says which interpreter is used and which torch it has; --python names another"),
-    ("line ", "correct the syntax there, or leave the file out with --exclude"),
+    (r"\bgit(:| is) ", "run it inside a git work tree, or leave out what needs git"),
+    (r"\bline \d", "correct the syntax there, or leave the file out with --exclude"),
 )
 
 
@@ -88,5 +87,5 @@ def way_out(text: str, command: str = "") -> str:
         return behind[-1]
     if found := REMEDY.search(text):
         return found[1]
-    known = next((remedy for part, remedy in KNOWN if part in text), "")
+    known = next((remedy for part, remedy in KNOWN if re.search(part, text)), "")
     return known or f"`fullgraph {command} --help` says what it takes".replace("  ", " ")

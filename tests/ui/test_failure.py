@@ -32,6 +32,7 @@ FAILING = [
     (2, ("observe", "--format", "json")),
     (2, ("log", "missing", "--format", "json")),
     (2, ("undo", "7", "--format", "json")),
+    (2, ("doctor", "missing", "--format", "json")),
     (2, ("explain", "bach", "--format", "json")),
     (2, ("list", "--codemod", "missing.py", "--format", "json")),
     (2, ("nonsense", "--format", "json")),
@@ -80,6 +81,8 @@ def test_a_report_with_errors_says_the_first_of_them(root: Path) -> None:
         ("x is there already, and is left as it is; --out names another file", "--out names another file"),
         ("a/lock: cannot be locked: denied; nothing was written", "`fullgraph fix --help` says what it takes"),
         ("git does not know who commits: set user.name and user.email", "set user.name and user.email"),
+        ("git/a.py: not UTF-8 text", "`fullgraph fix --help` says what it takes"),
+        ("a.py: invalid syntax (line 3)", "correct the syntax there, or leave the file out with --exclude"),
         ("there is no codemod 'qqq'", "`fullgraph list` names every codemod"),
     ],
 )
