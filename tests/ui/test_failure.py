@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from fullgraph.codemods.ui.failure import asks_for_json, way_out
-from tests.ui.running import FILES, run, write_project
+from tests.ui.running import COMMAND, FILES, PATIENCE, environment, run, write_project
 
 
 @pytest.fixture
@@ -115,3 +116,33 @@ def test_what_an_observed_program_prints_is_not_in_its_report(root: Path) -> Non
     done = run(root, "observe", "--format", "json", "--", "echo", "hello")
     assert json.loads(done.out)["command"] == ["echo", "hello"]
     assert "hello\n" in done.err
+
+
+ENDING = [
+    ("check", "--format", "json"),
+    ("fix", "--format", "json"),
+    ("ci", "--output", "json"),
+    ("undo", "--format", "json"),
+    ("log", "--format", "json"),
+    ("doctor", "--python", "none", "--format", "json"),
+    ("ticket", "fix", "bad.md", "--format", "json"),
+    ("agent", "install", "--print"),
+]
+
+
+@pytest.mark.parametrize("words", ENDING, ids=" ".join)
+def test_no_command_waits_for_somebody_to_type(root: Path, words: tuple[str, ...]) -> None:
+    """Standard input is open, is no terminal, and never says anything."""
+    process = subprocess.Popen(
+        [COMMAND, *words],
+        cwd=root,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    told = process.stdout.read()
+    assert process.wait(PATIENCE) in (0, 1, 2)
+    assert json.loads(told) is not None if "json" in words else told
