@@ -1,11 +1,13 @@
 """Write the page of every codemod, and their index, from the code: docstring, settings, stored measurements, a fixture.
 
-`python scripts/docs.py` writes docs/codemods/ and docs/commands/; another folder for both may be named.
+`python scripts/docs.py` writes docs/codemods/, docs/commands/ and the schema of the configuration; another folder for
+the pages may be named.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 from collections import Counter
@@ -18,10 +20,12 @@ from markdown_text import cell, escape
 
 from fullgraph.codemods.codemod import Codemod
 from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.ui.config_schema import config_schema
 from fullgraph.codemods.ui.explain import ON_REQUEST, TESTS, example_of, settings_of, subject_of, summary_of
 from fullgraph.codemods.ui.measured import numbers_text, stored_rows
 
 FOLDER = Path(__file__).parent.parent / "docs"
+SCHEMA = Path(__file__).parent.parent / "editors" / "toml" / "fullgraph.schema.json"
 MADE = "<!-- Made by `make docs` from the code; edits here are lost. -->"
 INTRODUCTION = """\
 # The codemods
@@ -36,6 +40,8 @@ def main() -> int:
     codemods = {f"{name}.md": codemod_page(kind) for name, kind in bundled().items()}
     write_pages(folder / "codemods", {"README.md": index_page(), **codemods})
     write_pages(folder / "commands", command_pages())
+    if folder == FOLDER:
+        SCHEMA.write_text(schema_text(), encoding="utf-8")
     return 0
 
 
@@ -46,6 +52,11 @@ def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
         stale.unlink()
     for name, text in pages.items():
         (folder / name).write_text(f"{MADE}\n\n{text}\n", encoding="utf-8")
+
+
+def schema_text() -> str:
+    """What editors know of `[tool.fullgraph]`."""
+    return json.dumps(config_schema(bundled()), indent=2) + "\n"
 
 
 # The index

@@ -12,17 +12,19 @@ ROOT = Path(__file__).parent.parent
 HEAVY = {
     *("libcst", "torch", "bowler", "fissix", "merge3", "platformdirs", "sqlite3"),
     *("markdown_it", "ftfy", "pygls", "lsprotocol", "dask", "distributed", "jinja2", "rich", "watchfiles"),
+    *("mcp", "mcp_types", "anyio", "pydantic"),
 }
 LAZY = {"newer_syntax.py", "cache.py", "shelf.py"}
 """Modules whose whole purpose is the slow package; they are themselves imported where they are used."""
 
-LAZY_ROOM = ROOT / "codemods" / "lsp"
-"""A room for which the same holds."""
+LAZY_ROOMS = {ROOT / "codemods" / "lsp", ROOT / "codemods" / "mcp"}
+"""Rooms for which the same holds."""
 
 PAYLOAD = ROOT / "codemods" / "payload"
 """What is written into users' projects."""
 
 LAYERS = [
+    "fullgraph.codemods.mcp",
     "fullgraph.codemods.api",
     "fullgraph.codemods.lsp",
     "fullgraph.codemods.ui",
@@ -69,7 +71,7 @@ def test_nothing_imports_torch() -> None:
 
 def test_slow_packages_are_imported_where_they_are_used() -> None:
     for file in sources("codemods"):
-        if file.name not in LAZY and not {LAZY_ROOM, PAYLOAD} & set(file.parents):
+        if file.name not in LAZY and not {*LAZY_ROOMS, PAYLOAD} & set(file.parents):
             names = {name.partition(".")[0] for name in imports_of(file, at_top=True)}
             assert not names & HEAVY, file
 
@@ -97,8 +99,8 @@ def test_modules_have_one_name() -> None:
 def test_help_loads_neither_the_validator_nor_tickets_nor_the_page() -> None:
     code = (
         "import sys, fullgraph.codemods.ui.cli; "
-        "slow = ('fullgraph.validate', 'pygls', *(f'fullgraph.codemods.{room}' for room in "
-        "('lsp', 'executors', 'ui.verdict', 'ui.tickets', 'tickets'))); "
+        "slow = ('fullgraph.validate', 'pygls', 'mcp', 'pydantic', *(f'fullgraph.codemods.{room}' for room in "
+        "('lsp', 'mcp', 'executors', 'ui.verdict', 'ui.tickets', 'tickets'))); "
         "print([name for name in sys.modules if name.startswith(slow)])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -75,6 +75,19 @@ def test_the_wheel_brings_the_page_of_a_verdict_and_its_schema(fullgraph: Path, 
     assert (done.stdout, done.stderr) == ("<!doctype html> Verdict\n", "")
 
 
+def test_the_wheel_brings_the_skill(fullgraph: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    assert run(fullgraph, "agent", "install", cwd=tmp_path).stdout == "written: .agents/skills/fullgraph/SKILL.md\n"
+    skill = tmp_path / ".agents" / "skills" / "fullgraph" / "SKILL.md"
+    assert skill.read_text() == (ROOT / "skills" / "fullgraph" / "SKILL.md").read_text()
+
+
+def test_the_server_for_agents_says_what_it_needs(fullgraph: Path, tmp_path: Path) -> None:
+    done = run(fullgraph, "mcp", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "fullgraph: the package mcp is not installed; pip install 'fullgraph[mcp]'\n"
+
+
 def test_the_wheel_brings_the_table_of_public_names(fullgraph: Path, tmp_path: Path) -> None:
     code = "from fullgraph.codemods.topics.public_api.table import table; print(table()['torch._dynamo.disable'].new)"
     done = run(fullgraph.with_name("python"), "-c", code, cwd=tmp_path)

@@ -29,6 +29,7 @@ from fullgraph.codemods.ui.breaks.fields import Copying, Field, fields_in_place,
 from fullgraph.codemods.ui.breaks.ground import Ground
 from fullgraph.codemods.ui.breaks.nearest import Nearest
 from fullgraph.codemods.ui.config import Config, choose_codemods, parse_options, read_config
+from fullgraph.codemods.ui.failure import FailedError
 from fullgraph.codemods.ui.progress import ProgressBar
 from fullgraph.codemods.ui.report.model import STOPPED, Report, shown_path
 from fullgraph.codemods.ui.terminal import is_terminal, use_color
@@ -118,15 +119,7 @@ class Chooser(Reviewer, Protocol):
 
 def check(request: Request, *, statistics: bool = False) -> int:
     """Report what the codemods find; the exit code."""
-    report = Report()
-    if request.form == "jsonl" and not request.observed:
-        from fullgraph.codemods.ui.report.as_json import tell_findings
-
-        report.tell = tell_findings
-    with until_stopped(report), told(report):
-        for job in jobs_for(request, report, writes=False):
-            with told(report):
-                report.add_results(job.tree, look(job, report))
+    report = find_all(request)
     if not statistics:
         return show(report, request)
     from fullgraph.codemods.ui.report.as_text import error_text
@@ -136,6 +129,19 @@ def check(request: Request, *, statistics: bool = False) -> int:
     for place, reason in report.errors:
         click.echo(error_text(place, reason), err=True)
     return report.exit_code
+
+
+def find_all(request: Request) -> Report:
+    report = Report()
+    if request.form == "jsonl" and not request.observed:
+        from fullgraph.codemods.ui.report.as_json import tell_findings
+
+        report.tell = tell_findings
+    with until_stopped(report), told(report):
+        for job in jobs_for(request, report, writes=False):
+            with told(report):
+                report.add_results(job.tree, look(job, report))
+    return report
 
 
 def watch(request: Request) -> int:
@@ -181,10 +187,9 @@ def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRe
                 with told(report):
                     fix_job(job, report, reviewer_of(job), proof)
     except KeyboardInterrupt:
-        return say_stopped(report)
+        raise stopped(report) from None
     except ValidateError as error:
-        click.echo(f"fullgraph: undecided: {error}", err=True)
-        return UNDECIDED
+        raise FailedError(f"undecided: {error}", UNDECIDED) from None
     if is_dry and not diff and not request.quiet and report.patch:
         report.notices.append("nothing is written without --yes or a terminal to ask on; this is the patch")
     if proof and proof.report and report.verdicts:
@@ -221,12 +226,10 @@ def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | N
         report.notices += fixed_without_tests(job.tree.root, job.codemods)
 
 
-def say_stopped(report: Report) -> int:
+def stopped(report: Report) -> FailedError:
     written = ", ".join(f"run {run} in {root}" for root, run, *_ in report.runs)
-    click.echo(
-        f"\nfullgraph: stopped; {f'{written} had been written before' if written else 'nothing was written'}", err=True
-    )
-    return STOPPED
+    said = f"{written} had been written before" if written else "nothing was written"
+    return FailedError(f"stopped; {said}", STOPPED)
 
 
 def ask_a_person(request: Request, report: Report) -> Callable[[Job], Chooser]:
@@ -261,13 +264,18 @@ class AcceptAll:
         return f"unsafe: {finding.caveat}; --unsafe includes it"
 
 
-def show(report: Report, request: Request) -> int:
+def join_observed(report: Report, request: Request) -> None:
+    """What the observed run says of the findings, where one was given."""
     if report.ground and report.nearest:
         report.ends = ends_of(report, report.ground, report.nearest.repairing)
     if report.observed:
         from fullgraph.codemods.ui.observed.join import join
 
         join(report, report.observed, is_all=not (request.select or request.ignore or request.symbols or request.lines))
+
+
+def show(report: Report, request: Request) -> int:
+    join_observed(report, request)
     if request.form in PEOPLE:
         from fullgraph.codemods.ui.report.as_text import render
 

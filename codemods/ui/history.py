@@ -119,7 +119,15 @@ def run_as_json(run: Run, runs: list[Run], undone: dict[int, set[int]]) -> dict[
     }
 
 
-def undo(path: Path, names: tuple[str, ...], *, everything: bool, markers: bool, foreign: tuple[str, ...] = ()) -> int:
+def undo(
+    path: Path,
+    names: tuple[str, ...],
+    *,
+    everything: bool,
+    markers: bool,
+    foreign: tuple[str, ...] = (),
+    form: str = "text",
+) -> int:
     """Take runs or findings back; with files of a `foreign` run, that run in these files. The exit code."""
     journal = open_journal(path)
     settle(journal)
@@ -127,11 +135,29 @@ def undo(path: Path, names: tuple[str, ...], *, everything: bool, markers: bool,
         run, conflicts = undo_foreign(journal, names[0], foreign, markers)
     else:
         run, conflicts = undo_what_can_be(journal, names or standing(journal, everything), markers)
+    code = 1 if conflicts else 0
+    if form == "json":
+        click.echo(json.dumps(undo_as_json(run, conflicts, code), indent=2))
+        return code
     what = ", ".join(f"finding {name}" if "." in name else f"run {name}" for name in run.undoes)
     click.echo(f"Took back {what} {files_text(run)}. {undo_command(journal.root, run.number)} brings it back.")
     for line in conflict_lines(conflicts):
         click.echo(line)
-    return 1 if conflicts else 0
+    return code
+
+
+def undo_as_json(run: Run, conflicts: Sequence[Conflict], exit_code: int) -> dict[str, object]:
+    """The run that took something back, and the files in which something is left for the user to settle."""
+    return {
+        "version": 1,
+        "exit_code": exit_code,
+        "run": run.number,
+        "undoes": list(run.undoes),
+        "paths": list(run.paths),
+        "created": list(run.created),
+        "removed": list(run.removed),
+        "conflicts": list(conflict_lines(conflicts)),
+    }
 
 
 def files_text(run: Run) -> str:

@@ -19,6 +19,7 @@ from fullgraph.codemods.registry import codemod_named
 from fullgraph.codemods.rewrite.find import find
 from fullgraph.codemods.ui.commands import UNDECIDED
 from fullgraph.codemods.ui.explain import fixtures_folder, side
+from fullgraph.codemods.ui.failure import FailedError
 from fullgraph.codemods.ui.proof import declared_by
 from fullgraph.codemods.ui.stage_line import StageLine
 from fullgraph.codemods.ui.terminal import wrap
@@ -114,8 +115,7 @@ def measure_now(name: str, python: str) -> int:
             click.echo(wrap(f"Measured: {row_text(case.name, row_of(verdict, COUNTED + TIMED))}"))
     except ValidateError as error:
         line.finish()
-        click.echo(f"fullgraph: undecided: {error}", err=True)
-        return UNDECIDED
+        raise FailedError(f"undecided: {error}", UNDECIDED) from None
     return 0
 
 

@@ -25,6 +25,7 @@ from fullgraph.codemods.rewrite.walk import find_root
 from fullgraph.codemods.source_roots import import_folders
 from fullgraph.codemods.ui.commands import UNDECIDED
 from fullgraph.codemods.ui.config import read_config
+from fullgraph.codemods.ui.failure import FailedError
 from fullgraph.codemods.ui.history import warn
 from fullgraph.codemods.ui.named_output import write_output
 from fullgraph.codemods.ui.stage_line import StageLine
@@ -185,5 +186,4 @@ def undecided() -> Iterator[None]:
     try:
         yield
     except (ValidateError, FullgraphError) as error:
-        click.echo(f"fullgraph: undecided: {error}", err=True)
-        raise SystemExit(UNDECIDED) from None
+        raise FailedError(f"undecided: {error}", UNDECIDED) from None

@@ -2,6 +2,9 @@
 --
 -- Diagnostics come as you type; vim.lsp.buf.code_action() fixes, vim.lsp.codelens.run() proves.
 -- :FullgraphFixAll fixes what is safe in the buffer, :FullgraphUndo takes the last fix back.
+-- :FullgraphExplain opens the page about the finding on the line.
+--
+-- One server serves every buffer: it finds the project of each file by itself.
 
 local config = {
   name = "fullgraph",
@@ -9,6 +12,9 @@ local config = {
   filetypes = { "python" },
   root_markers = { "pyproject.toml", ".fullgraph", "setup.py", "setup.cfg", ".git" },
   settings = { fullgraph = vim.empty_dict() },
+  reuse_client = function(client, wanted)
+    return client.name == wanted.name
+  end,
 }
 
 local function find_root(file)
@@ -27,15 +33,14 @@ local function find_root(file)
   end
 end
 
-local clients = {}
+local running
 
 local function attach(buffer, file)
-  local root = find_root(file)
-  if not clients[root] or vim.lsp.client_is_stopped(clients[root]) then
-    clients[root] = vim.lsp.start_client(vim.tbl_extend("force", config, { root_dir = root }))
+  if not running or vim.lsp.client_is_stopped(running) then
+    running = vim.lsp.start_client(vim.tbl_extend("force", config, { root_dir = find_root(file) }))
   end
-  if clients[root] then
-    vim.lsp.buf_attach_client(buffer, clients[root])
+  if running then
+    vim.lsp.buf_attach_client(buffer, running)
   end
 end
 
@@ -113,4 +118,16 @@ vim.api.nvim_create_user_command("FullgraphUndo", function()
     local uri = vim.uri_from_bufnr(buffer)
     request(client, "workspace/executeCommand", { command = "fullgraph.undo", arguments = { { uri = uri } } }, function() end)
   end
+end, {})
+
+vim.api.nvim_create_user_command("FullgraphExplain", function()
+  local line = vim.api.nvim_win_get_cursor(0)[1] - 1
+  for _, one in ipairs(vim.diagnostic.get(0, { lnum = line })) do
+    local told = one.user_data and one.user_data.lsp or {}
+    if one.source == "fullgraph" and told.codeDescription then
+      vim.cmd("split " .. vim.fn.fnameescape(vim.uri_to_fname(told.codeDescription.href)))
+      return
+    end
+  end
+  vim.notify("fullgraph: no finding on this line has a page")
 end, {})

@@ -16,7 +16,8 @@ from tests.ui.running import SAMPLE
 
 CHOSEN = ["--codemod", str(SAMPLE), "--select", "call_fast", "--jobs", "1", "--no-cache"]
 READING = [["check", *CHOSEN, "."], ["log"], ["log", "--format", "json"], ["at", "pkg/a.py:2:5"], ["fix", *CHOSEN, "."]]
-WRITING = [["fix", "--yes", *CHOSEN, "pkg"], ["recover"], ["undo"], ["undo", "1"]]
+READING += [["doctor", "--python", "none"], ["agent", "install", "--print"]]
+WRITING = [["fix", "--yes", *CHOSEN, "pkg"], ["recover"], ["undo"], ["undo", "1"], ["agent", "install"]]
 FIXED = b"def two():\n    fast()\n"
 
 

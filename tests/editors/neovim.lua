@@ -77,6 +77,28 @@ function steps.type_a_line_above()
   table.insert(seen, { found[1].lnum, found[2].lnum })
 end
 
+function steps.count_servers()
+  local processes = 0
+  for _, client in pairs(vim.lsp.get_active_clients()) do
+    processes = processes + (client.name == "fullgraph" and 1 or 0)
+  end
+  table.insert(seen, processes)
+end
+
+function steps.open_the_others()
+  for _, file in ipairs({ "pkg/b.py", "pkg/c.py", "../other/d.py", "../other/e.py" }) do
+    vim.cmd("edit " .. file)
+    diagnostics(2)
+  end
+end
+
+function steps.explain()
+  vim.api.nvim_win_set_cursor(0, { diagnostics(2)[2].lnum + 1, 0 })
+  vim.cmd("FullgraphExplain")
+  table.insert(seen, vim.fn.expand("%:t"))
+  table.insert(seen, vim.fn.getline(3))
+end
+
 function steps.write()
   vim.cmd("silent write")
 end

@@ -88,6 +88,18 @@ def test_the_buffer_counts_before_it_is_saved(root: Path) -> None:
     assert (root / "pkg/a.py").read_text() == TEXT
 
 
+def test_one_server_serves_all_buffers_of_all_projects(root: Path) -> None:
+    here = write_files(root / "here", {"pkg/a.py": TEXT, "pkg/b.py": TEXT, "pkg/c.py": TEXT})
+    write_files(root / "other", {"d.py": TEXT, "e.py": TEXT})
+    assert drive(here, "pkg/a.py", "two_findings", "open_the_others", "count_servers")[2:] == [1]
+
+
+def test_the_page_about_a_finding_opens_in_the_editor(root: Path) -> None:
+    name, title = drive(root, "pkg/a.py", "two_findings", "explain")[2:]
+    assert name == "use_public_compiler_api.md"
+    assert title == "# use_public_compiler_api"
+
+
 def test_without_the_command_a_message_says_so(root: Path) -> None:
     done = nvim(
         root,
@@ -104,7 +116,10 @@ def test_without_the_command_a_message_says_so(root: Path) -> None:
 
 def test_a_newer_neovim_is_given_a_configuration(root: Path) -> None:
     """Neovim 0.11 has `vim.lsp.config`; here it is written down what it gets."""
-    fake = "lua vim.lsp.config = function(name, given) seen = vim.fn.json_encode({name, given}) end"
+    fake = (
+        "lua vim.lsp.config = function(name, given) reused = given.reuse_client({name = name}, given); "
+        "given.reuse_client = reused; seen = vim.fn.json_encode({name, given}) end"
+    )
     enable = "lua vim.lsp.enable = function(name) enabled = name end"
     show = "lua io.stdout:write(seen .. '\\n' .. enabled)"
     done = nvim(root, "-c", fake, "-c", enable, "-c", f"luafile {SETUP}", "-c", show, "-c", "qall!")
@@ -117,4 +132,5 @@ def test_a_newer_neovim_is_given_a_configuration(root: Path) -> None:
         ["python"],
     )
     assert given["settings"] == {"fullgraph": {}}
+    assert given["reuse_client"] is True
     assert run(root, "lsp", "--help").code == 0

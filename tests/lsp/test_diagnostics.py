@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import pytest
 from lsprotocol.types import DiagnosticSeverity, DiagnosticTag
@@ -35,6 +36,7 @@ async def test_a_codemod_of_the_catalogue_links_to_its_page(start: Start, tmp_pa
     assert found.code == "use_public_compiler_api"
     assert found.code_description
     assert found.code_description.href.endswith("/use_public_compiler_api.md")
+    assert Path(unquote(urlparse(found.code_description.href).path)).is_file()
 
 
 async def test_what_is_typed_is_looked_at_before_it_is_saved(start: Start, project: Path) -> None:

@@ -47,7 +47,7 @@ class Tree:
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         done = subprocess.run(listed, cwd=source, capture_output=True, check=True)
         for name in filter(None, done.stdout.decode().split("\0")):
-            if (source / name).is_file():
+            if os.path.lexists(source / name):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source / name, folder / name, follow_symlinks=False)
 

@@ -20,6 +20,7 @@ SHIPPED = (
     "codemods",
     "validate",
     "docs/codemods",
+    "skills",
 )
 SAFE = """\
 import torch

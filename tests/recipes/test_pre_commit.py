@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import blocks
 from tests.recipes.conftest import FIXED, ROOT, SAFE, git
 
 pytestmark = pytest.mark.everything
@@ -44,6 +46,12 @@ class Hooks:
             f"    hooks:\n      - id: {hook}\n        args: [{listed}]\n"
         )
 
+    def paste(self, text: str) -> None:
+        """A configuration as somebody wrote it down, with the address and the version of the clone."""
+        pasted = re.sub(r"repo: \S+", f"repo: {self.clone}", text)
+        pasted = re.sub(r"rev: \S+", f"rev: {git(self.clone, 'rev-parse', 'HEAD')}", pasted)
+        (self.project / ".pre-commit-config.yaml").write_text(pasted)
+
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "pre_commit", "run", "--verbose", *arguments]
         return subprocess.run(command, cwd=self.project, env=self.environment, capture_output=True, text=True)
@@ -52,6 +60,19 @@ class Hooks:
 @pytest.fixture
 def hooks(project: Path, clone: Path, offline: dict[str, str], home: Path) -> Hooks:
     return Hooks(project, clone, {**offline, "PRE_COMMIT_HOME": str(home)})
+
+
+def test_the_lines_of_the_page_work_as_they_stand_there(hooks: Hooks, project: Path) -> None:
+    (lines,) = [text for _, text in blocks(ROOT / "docs" / "ci.md") if text.startswith("repos:")]
+    hooks.paste(lines)
+    first = hooks.run("--all-files")
+    assert first.returncode == 1, first.stdout + first.stderr
+    assert "batch_host_reads" in first.stdout
+    assert (project / "nets" / "range.py").read_text() == FIXED
+    git(project, "add", "--all")
+    second = hooks.run("--all-files")
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert second.stdout.count("Passed") == 2
 
 
 def test_check_names_the_findings_and_changes_nothing(hooks: Hooks, project: Path) -> None:

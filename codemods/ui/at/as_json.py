@@ -12,6 +12,7 @@ from fullgraph.codemods.rewrite.as_json import dump_edit, dump_finding
 from fullgraph.codemods.source import decode
 from fullgraph.codemods.ui.at.command import Answer
 from fullgraph.codemods.ui.at.place import Lines, Position
+from fullgraph.codemods.ui.failure import told
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("at.schema.json")
@@ -25,7 +26,7 @@ def render(answer: Answer) -> str:
         "asked": answer.place.asked,
         "root": str(root),
         "path": answer.path,
-        "error": answer.error,
+        **(told(answer.error, "at") if answer.error else {"error": ""}),
         "findings": [
             {"number": number, **finding_as_json(finding, root, lines)}
             for number, finding in enumerate(answer.findings, 1)
@@ -37,7 +38,7 @@ def render(answer: Answer) -> str:
 
 def render_error(asked: str, error: str) -> str:
     """What could not be answered, in the same shape: whoever reads standard output need not read another."""
-    return json.dumps({"version": VERSION, "asked": asked, "error": error, "findings": []}, indent=2)
+    return json.dumps({"version": VERSION, "asked": asked, **told(error, "at"), "findings": []}, indent=2)
 
 
 def finding_as_json(finding: Finding, root: Path, lines: Any) -> dict[str, Any]:

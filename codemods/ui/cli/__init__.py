@@ -10,6 +10,7 @@ import click
 
 from fullgraph.codemods.ui.cli.ci import ci
 from fullgraph.codemods.ui.cli.editor import at, lsp
+from fullgraph.codemods.ui.cli.environment import agent, doctor, mcp
 from fullgraph.codemods.ui.cli.finding import check, explain, fix, list_command
 from fullgraph.codemods.ui.cli.history import log, recover, undo
 from fullgraph.codemods.ui.cli.options import EPILOG
@@ -17,15 +18,21 @@ from fullgraph.codemods.ui.cli.proving import audit, capture, harness, observe, 
 from fullgraph.codemods.ui.cli.tickets import ticket
 
 SECTIONS = {
-    "Find and fix": (check, fix, list_command, explain),
+    "Find and fix": (check, fix, list_command, explain, doctor),
     "Run and prove": (observe, prove, audit, scenario, capture, harness),
     "History": (log, undo, recover),
-    "Tickets, pipelines, editors": (ticket, ci, at, lsp),
+    "Tickets, pipelines, editors, agents": (ticket, ci, at, lsp, mcp, agent),
 }
 
 
 class Answers(click.Group):
-    """Turns what the user can act on into one line and exit code 2, and Ctrl-C into exit code 130."""
+    """Turns what the user can act on into one line, or one JSON object, and exit code 2; Ctrl-C into exit code 130."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        from fullgraph.codemods.ui.failure import WANTED, asks_for_json
+
+        ctx.meta[WANTED] = asks_for_json(args)
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         longest = max(len(name) for name in self.commands)
@@ -37,21 +44,23 @@ class Answers(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         from fullgraph.codemods.model import FullgraphError
+        from fullgraph.codemods.ui.failure import WANTED, say
 
         warnings.showwarning = show_warning
         try:
             return super().invoke(ctx)
         except FullgraphError as error:
-            click.echo(f"fullgraph: {error}", err=True)
-            ctx.exit(2)
+            say(str(error), getattr(error, "exit_code", 2), ctx)
+        except click.ClickException as error:
+            if not ctx.meta[WANTED]:
+                raise
+            say(error.format_message(), error.exit_code, ctx)
         except KeyboardInterrupt:
-            click.echo("\nfullgraph: stopped", err=True)
-            ctx.exit(130)
+            say("stopped", 130, ctx)
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise
-            click.echo(f"fullgraph: {complaint(error)}", err=True)
-            ctx.exit(2)
+            say(complaint(error), 2, ctx)
 
 
 def complaint(error: OSError) -> str:

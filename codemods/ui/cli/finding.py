@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from fullgraph.codemods.ui.cli.options import (
     color_option,
     complete_codemods,
     finding_options,
+    format_option,
     proof_flags_given,
     proof_options,
     proof_request,
@@ -82,9 +84,15 @@ def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: t
 
 @click.command("list")
 @codemod_option("The codemods of this file instead.")
+@format_option
 @color_option
-def list_command(codemod_files: tuple[Path, ...], color: str) -> None:
+def list_command(codemod_files: tuple[Path, ...], form: str, color: str) -> None:
     """Every codemod by subject: what it does, what was measured, whether it runs only on request."""
+    if form == "json":
+        from fullgraph.codemods.ui.described import list_as_json
+
+        click.echo(json.dumps(list_as_json(codemod_files), indent=2))
+        return
     from fullgraph.codemods.ui.explain import list_codemods
     from fullgraph.codemods.ui.terminal import use_color
 
@@ -96,9 +104,17 @@ def list_command(codemod_files: tuple[Path, ...], color: str) -> None:
 @codemod_option("Look for NAME in this file too.")
 @click.option("--measure", is_flag=True, help="Prove its fixtures on your torch now, and show what comes out.")
 @click.option("--python", default="", metavar="PATH", help="With --measure: the interpreter that has your torch.")
+@format_option
 @color_option
-def explain(name: str, codemod_files: tuple[Path, ...], measure: bool, python: str, color: str) -> None:
+def explain(name: str, codemod_files: tuple[Path, ...], measure: bool, python: str, form: str, color: str) -> None:
     """What the codemod NAME does: an example, what it leaves alone, its options, and what was measured."""
+    if form == "json":
+        from fullgraph.codemods.ui.described import explain_as_json
+
+        if measure:
+            raise click.UsageError("--measure prints lines as they come: leave out --format json")
+        click.echo(json.dumps(explain_as_json(name, codemod_files), indent=2))
+        return
     from fullgraph.codemods.ui.explain import explain as explained
     from fullgraph.codemods.ui.terminal import use_color
 

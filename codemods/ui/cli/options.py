@@ -142,6 +142,9 @@ executor_option = click.option(
 )
 
 
+format_option = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+
+
 def names_option(flag: str, text: str) -> Callable[[F], F]:
     return click.option(
         flag, multiple=True, metavar="NAME", help=text, callback=split_names, shell_complete=complete_codemods

@@ -13,6 +13,7 @@ from fullgraph.codemods.ui.cli.options import (
     PROOF_EPILOG,
     color_option,
     executor_option,
+    format_option,
     proof_options,
     proof_request,
     report_option,
@@ -29,7 +30,7 @@ AUDIT_EPILOG = "Exit codes: 0 clean; 3 hazards; 4 undecided: it could not be run
 @proof_options
 @executor_option
 @report_option("FILE.html")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress line.")
 @color_option
 def prove(
@@ -60,7 +61,7 @@ def prove(
 @click.option("--device", default="auto", show_default=True, metavar="NAME", help="auto, cpu, cuda, cuda:1, mps, xpu.")
 @click.option("--python", default="", metavar="PATH", help="The interpreter that has your torch.")
 @click.option("--time-limit", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress line.")
 @color_option
 def audit(device: str, python: str, time_limit: float, **given: Any) -> None:
@@ -96,9 +97,17 @@ def capture(target: str, command: tuple[str, ...], calls: int) -> None:
 @click.option("--scenario", default="", metavar="SCENARIO", help="Compile the cases of this instead of a command.")
 @click.option("--html", "page", type=click.Path(path_type=Path), metavar="PAGE.html", help="Write a page, too.")
 @click.option("--python", default="", metavar="PATH", help="The interpreter to run the command with.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="json: the report on standard output, and what the program prints on standard error.",
+)
 @color_option
 def observe(
-    command: tuple[str, ...], out: Path | None, scenario: str, page: Path | None, python: str, color: str
+    command: tuple[str, ...], out: Path | None, scenario: str, page: Path | None, python: str, form: str, color: str
 ) -> None:
     """Run COMMAND once, as it is, and report every compiled entry in it.
 
@@ -109,7 +118,7 @@ def observe(
 
     if bool(command) == bool(scenario):
         raise click.UsageError("give a command behind --, or --scenario SCENARIO")
-    sys.exit(observe(command, out, page, python, color, scenario))
+    sys.exit(observe(command, out, page, python, color, scenario, form))
 
 
 @click.group()

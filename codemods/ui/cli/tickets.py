@@ -12,6 +12,7 @@ from fullgraph.codemods.ui.cli.options import (
     Fix,
     color_option,
     executor_option,
+    format_option,
     proof_flags_given,
     proof_options,
     proof_request,
@@ -36,7 +37,7 @@ def ticket() -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--path", type=click.Path(path_type=Path), default=".", help="A path in the project, else this folder.")
 @click.option("--settled", is_flag=True, help="Name the codemod for resolved and rejected tickets too.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 @torch_option
 @color_option
 def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, torch: str, color: str) -> None:
@@ -64,7 +65,7 @@ def show_tickets(files: tuple[Path, ...], path: Path, settled: bool, form: str, 
 @proof_options
 @executor_option
 @report_option("FILE.md")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 @click.option("--quiet", "-q", is_flag=True, help="No progress line, and no summary.")
 @color_option
 @click.pass_context

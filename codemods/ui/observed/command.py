@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import click
@@ -14,6 +16,7 @@ from fullgraph.codemods.model import FullgraphError
 from fullgraph.codemods.rewrite.lock import make_folder, told_in_one_line
 from fullgraph.codemods.rewrite.walk import find_root
 from fullgraph.codemods.source_roots import import_folders
+from fullgraph.codemods.ui.failure import FailedError
 from fullgraph.codemods.ui.named_output import check_output, write_output
 from fullgraph.codemods.ui.observed.as_text import observed_text
 from fullgraph.codemods.ui.terminal import use_color
@@ -30,9 +33,18 @@ PYTHONS = ("python", "python3")
 
 
 def observe(
-    command: Sequence[str], out: Path | None, page: Path | None, python: str, color: str, scenario: str = ""
+    command: Sequence[str],
+    out: Path | None,
+    page: Path | None,
+    python: str,
+    color: str,
+    scenario: str = "",
+    form: str = "text",
 ) -> int:
-    """Run the command; its own exit code. The program's output is left alone, ours goes to standard error."""
+    """Run the command; its own exit code. The program's output is left alone, ours goes to standard error.
+
+    With JSON, the report is all that goes to standard output.
+    """
     root = find_root(Path.cwd())
     check_folders(out, page)
     if out is None:
@@ -40,16 +52,31 @@ def observe(
             folder.plain(DEFAULT.name)
     try:
         file = (out or root / DEFAULT).absolute()
-        observed = (
-            compile_cases(scenario, root, python, file)
-            if scenario
-            else run_and_watch(words_of(command, python, root), root, file)
-        )
+        with printed_aside() if form == "json" else nullcontext():
+            observed = (
+                compile_cases(scenario, root, python, file)
+                if scenario
+                else run_and_watch(words_of(command, python, root), root, file)
+            )
     except ValidateError as error:
-        click.echo(f"fullgraph: {error}", err=True)
-        return NOT_STARTED
+        raise FailedError(str(error), NOT_STARTED) from None
+    if form == "json":
+        click.echo(json.dumps(observed.report, indent=2))
     show(observed, page, color)
     return 128 - observed.exit_code if observed.exit_code < 0 else observed.exit_code
+
+
+@contextmanager
+def printed_aside() -> Iterator[None]:
+    """What processes that are started inside print goes to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def compile_cases(scenario: str, root: Path, python: str, file: Path) -> Observed:

@@ -10,6 +10,7 @@ import click
 from fullgraph.codemods.rewrite.as_json import dump_finding
 from fullgraph.codemods.rewrite.find import FileResult
 from fullgraph.codemods.rewrite.walk import Tree
+from fullgraph.codemods.ui.failure import first_of
 from fullgraph.codemods.ui.report.model import Line, Report
 from fullgraph.codemods.ui.view import view_of
 
@@ -43,6 +44,7 @@ def as_json(report: Report) -> dict[str, Any]:
     return {
         "version": VERSION,
         "exit_code": report.exit_code,
+        **first_of(report.errors),
         "complete": report.is_complete,
         "files": report.files,
         "suppressed": report.suppressed,

@@ -11,6 +11,7 @@ from fullgraph.codemods.tickets.model import Lines, Place, Review, Ticket
 from fullgraph.codemods.tickets.places.model import Spot
 from fullgraph.codemods.tickets.routes.model import Routed
 from fullgraph.codemods.tickets.understanding import Understood
+from fullgraph.codemods.ui.failure import first_of
 
 VERSION = 1
 
@@ -21,6 +22,7 @@ def as_json(
     return {
         "version": VERSION,
         "exit_code": exit_code,
+        **first_of(errors),
         "root": str(root),
         "tickets": [ticket_as_json(each) for each in understood],
         "errors": [{"place": place, "reason": reason} for place, reason in errors],

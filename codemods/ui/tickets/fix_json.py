@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullgraph.codemods.rewrite.as_json import dump_finding
 from fullgraph.codemods.tickets.fixing.model import Filed, Handled
+from fullgraph.codemods.ui.failure import first_of
 from fullgraph.codemods.ui.tickets.as_json import reading, ticket_as_json
 from fullgraph.codemods.ui.verdict.as_json import verdict_as_json
 from fullgraph.validate.judge import combined
@@ -21,6 +22,7 @@ def as_json(outcomes: Outcomes) -> dict[str, Any]:
     return {
         "version": VERSION,
         "exit_code": outcomes.exit_code,
+        **first_of(desk.errors),
         "root": str(desk.root),
         "dry": outcomes.is_dry,
         "stopped": outcomes.is_stopped,

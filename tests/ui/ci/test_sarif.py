@@ -20,6 +20,7 @@ from tests.ui.ci.jobs import Repository, ci, run
 from tests.ui.running import write_project
 
 OFFICIAL = json.loads((Path(__file__).parent / "sarif-2.1.0-rtm.5.json").read_text())
+ROOT = Path(__file__).parent.parent.parent.parent
 GATED = fixtures_folder() / "gate_compile" / "basic"
 VALIDATOR = Draft4Validator(OFFICIAL, format_checker=Draft4Validator.FORMAT_CHECKER)
 
@@ -96,8 +97,12 @@ def test_every_bundled_codemod_can_be_described() -> None:
 
     for name, kind in all_codemods().items():
         described = describe(name, kind)
+        assert (ROOT / described["helpUri"]).is_file()
+        assert "```diff\n--- " in described["help"]["markdown"]
         assert all(described[part]["text"] for part in ("shortDescription", "fullDescription", "help"))
         assert "Left alone" in described["help"]["markdown"]
+        driver = {"name": "fullgraph", "rules": [described]}
+        VALIDATOR.validate({"version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": []}]})
 
 
 def test_fingerprints_are_unique_and_survive_drift(repository: Repository) -> None:

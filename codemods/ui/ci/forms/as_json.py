@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from fullgraph.codemods.ui.ci.model import CiReport
+from fullgraph.codemods.ui.failure import told
 from fullgraph.codemods.ui.report.as_json import as_json
 
 
@@ -23,7 +24,8 @@ def whole(report: CiReport) -> dict[str, Any]:
         found["file"] = report.file_of(line)
         found["region"] = asdict(report.spot_of(line).region)
         found["counts"] = report.counts(line)
-    return {**held, "ci": job(report)}
+    undecided = told(f"undecided: {report.undecided}", "ci") if report.undecided else {}
+    return {**undecided, **held, "ci": job(report)}
 
 
 def job(report: CiReport) -> dict[str, Any]:

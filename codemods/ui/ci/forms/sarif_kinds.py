@@ -6,9 +6,15 @@ import inspect
 from typing import Any
 
 from fullgraph.codemods.codemod import Codemod
+from fullgraph.codemods.registry import bundled
+from fullgraph.codemods.ui.explain import example_of
 
 LONGEST = 1000
 """Characters that GitHub shows of a description."""
+
+
+PAGES = "docs/codemods"
+"""Where the pages about codemods stand: in fullgraph's repository."""
 
 
 def describe(name: str, kind: type[Codemod] | None) -> dict[str, Any]:
@@ -21,6 +27,7 @@ def describe(name: str, kind: type[Codemod] | None) -> dict[str, Any]:
         "name": "".join(part.capitalize() for part in name.split("_")),
         "shortDescription": {"text": summary[:LONGEST]},
         "fullDescription": {"text": why[:LONGEST]},
+        **({"helpUri": f"{PAGES}/{name}.md"} if name in bundled() else {}),
         "help": {"text": f"{doc or summary}\n\n{silencing(name)}", "markdown": markdown(name, doc or summary, kind)},
         "defaultConfiguration": {"level": "warning"},
         "properties": {"tags": ["performance", "pytorch"], "problem.severity": "warning", "precision": "very-high"},
@@ -38,8 +45,8 @@ def markdown(name: str, doc: str, kind: type[Codemod] | None) -> str:
         doc,
         f"**Claimed:** {kind.claim}" if kind and kind.claim else "",
         "\n".join(["**Measured:**", "", *measured]) if measured else "",
-        f"`fullgraph explain {name}` shows its options and an example. Silence it on a line with "
-        f"`# fullgraph: ignore[{name}]`.",
+        f"```diff\n{example}```" if (example := example_of(name).decode(errors="replace")) else "",
+        f"`fullgraph explain {name}` shows its options. Silence it on a line with `# fullgraph: ignore[{name}]`.",
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -1,0 +1,1 @@
+"""Whether everything is there that checking and proving need."""
