@@ -100,7 +100,8 @@ class Demo:
             sys.exit(f"this ended with exit code {done.returncode}")
 
     def observe(self, report: str) -> dict[str, Any]:
-        self.run(f"fullgraph observe --out {report} -- python -m sprout.train --epochs 1 {self.compile}")
+        out = "" if report == OBSERVED else f"--out {report} "
+        self.run(f"fullgraph observe {out}-- python -m sprout.train --epochs 1 {self.compile}")
         told: dict[str, Any] = json.loads((self.project / report).read_text())
         return told
 
