@@ -56,6 +56,7 @@ class Demo:
 
     def show(self) -> int:
         original = snapshot(self.project)
+        print("The project is fixtures/quick, a small PPO training. All commands run in a copy, with PYTHONPATH=src.")
 
         self.head("1 of 6: Observe", "Train for one epoch as it is, and watch torch.compile and the host reads.")
         before = self.observe(OBSERVED)
@@ -67,7 +68,10 @@ class Demo:
         self.review(f"fullgraph fix src --observed {OBSERVED} --select {CHOSEN}", "yy")
         written = changed(original, snapshot(self.project))
 
-        self.head("4 of 6: Prove", "Run the files before and after side by side, and compare all that they do.")
+        self.head(
+            "4 of 6: Prove",
+            "Run both versions side by side and compare all that they do. Of each verdict, its sentence:",
+        )
         policy, epoch = self.prove(f"fullgraph prove {SCENARIOS} --untimed --backend aot_eager")
 
         self.head("5 of 6: Measure", "Train again under observation, then time epochs before and after in turns.")
@@ -119,7 +123,7 @@ class Demo:
 
     def time_epochs(self) -> tuple[list[Any], list[Any]]:
         """What each side answers to each epoch. Its time is CPU time, which a busy machine does not change."""
-        print(f"\nTiming {TURNS} epochs before and {TURNS} after, in turns ...", flush=True)
+        print(f"\nTiming {TURNS} epochs before and {TURNS} after, in turns (CPU time) ...", flush=True)
         sides = [self.start(self.untouched), self.start(self.project)]
         ask(sides)  # the first epoch compiles
         told: tuple[list[Any], list[Any]] = [], []
