@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint bench bench-models mutants attack fuzz measure docs site pictures wheel clean
+.PHONY: demo demo-plan test test-all lint bench bench-models mutants attack fuzz measure docs site pictures wheel clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -15,8 +15,11 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(STAMP)
 
-demo: $(STAMP)  ## the whole plan on a copy of the bundled training project; DEVICE=cuda for a GPU
-	DEVICE=$(DEVICE) $(BIN)/python scripts/demo.py
+demo: $(STAMP)  ## a minute, on the CPU: observe, rank, review, prove, measure and undo on a small bundled project
+	$(BIN)/python scripts/demo.py
+
+demo-plan: $(STAMP)  ## the whole plan on a bigger bundled project, minutes; DEVICE=cuda for a GPU
+	DEVICE=$(DEVICE) $(BIN)/python scripts/demo_plan.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

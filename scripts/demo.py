@@ -1,209 +1,157 @@
-"""The whole plan on the bundled training project: find, diff, prove, write, train again, undo; one table at the end.
+"""From a training run to a proven speed-up in a minute: observe, rank, review, prove, measure, undo.
 
-Works on a copy in a scratch folder. Trains before and after, because the rewrite must not change what is learned.
-`DEVICE=cuda` runs proofs and trainings there.
+Works on a copy of `fixtures/quick` in a scratch folder. Every command that is shown is run, and every number is
+measured in this run, on the CPU. The exit code is 0 only if all criteria of the plan are reached. `demo_plan.py` is the
+whole plan on a bigger project. The review is answered on a pseudo terminal, which Windows has only in WSL.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fullgraph.codemods.registry import bundled
-from fullgraph.codemods.ui.layout import Entry, table_lines
-from fullgraph.validate.model import count_breaks
+from demo_gain import Sides, criteria, side_of, table
+from demo_project import FULLGRAPH, answer, changed, conclude, copy_project, snapshot
+from demo_review import review
 
-ROOT = Path(__file__).parent.parent
-FULLGRAPH = Path(sys.executable).with_name("fullgraph")
-DEVICE = os.environ.get("DEVICE") or "cpu"
-TRAIN = [sys.executable, "-W", "ignore", "-m", "seedling.train", "--epochs", "2", "--seed", "0", "--device", DEVICE]
-EPOCH, POLICY = "scenarios/epoch.py", "scenarios/policy.py"
-SCENARIOS = {
-    "allocate_on_device": ("scenarios/buffer.py", "second"),
-    "disable_compile": ("scenarios/telemetry.py", ""),
-    "hoist_invariant_construction": (POLICY, ""),
-    "isolate_telemetry": ("scenarios/verbose.py", ""),
-    "warn_on_device_migration": ("scenarios/migration.py", "second"),
-}
-"""What proves a codemod, where an epoch does not show it; and on which device, where it takes two to show."""
+EPOCHS = Path(__file__).with_name("demo_epochs.py")
+OBSERVED = ".fullgraph/observed.json"
+SCENARIOS = "scenarios/policy.py scenarios/epoch.py"
+CHOSEN = "batch_host_reads,select_without_branch"
+TURNS = 24
+FINDINGS_LEFT = 1
+WIDTH = min(100, shutil.get_terminal_size((100, 24)).columns)
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="fullgraph-demo-") as scratch:
-        project = Path(scratch) / "seedling"
-        shutil.copytree(ROOT / "fixtures" / "demo", project, ignore=shutil.ignore_patterns("__pycache__"))
-        return show_all(project)
+        return Demo(Path(scratch)).show()
 
 
-def show_all(project: Path) -> int:
-    original = snapshot(project)
+class Demo:
+    """Six steps on a copy of the project. A second copy stays as it was, to be timed."""
 
-    heading("Train for two epochs, before")
-    before = train(project)
-
-    heading("Find: fullgraph check src")
-    run(project, "check", "src")
-
-    heading("Diff: fullgraph fix src --diff")
-    run(project, "fix", "src", "--diff", "--quiet")
-
-    heading("Prove each codemod alone: fullgraph fix src --select NAME --unsafe --prove SCENARIO --diff")
-    trials = [try_one(project, name) for name, kind in sorted(bundled().items()) if not kind.on_request]
-
-    heading("Write all of it: fullgraph fix src --yes --unsafe")
-    run(project, "fix", "src", "--yes", "--unsafe")
-    rewritten = changed(original, snapshot(project))
-
-    heading("Train for two epochs, after")
-    after = train(project)
-
-    heading("Prove all of it: fullgraph prove --run 1 scenarios/epoch.py scenarios/policy.py")
-    whole = {name: prove(project, name) for name in (EPOCH, POLICY)}
-
-    heading("What was written, and back: fullgraph log, fullgraph undo --all")
-    run(project, "log")
-    run(project, "undo", "--all")
-    left = changed(original, snapshot(project))
-
-    heading("The plan as a whole")
-    show_table(trials, whole)
-    return conclude(
-        {
-            f"{len(rewritten)} files rewritten": bool(rewritten),
-            "no rewrite is different or worse": not any(trial["ruling"] in HARM for trial in trials),
-            "nor is the epoch with all of them": whole[EPOCH]["ruling"] not in HARM,
-            "losses and returns of both trainings are equal, digit for digit": before == after,
-            "undo gave every byte back": not left,
+    def __init__(self, scratch: Path) -> None:
+        self.started = time.monotonic()
+        self.project = copy_project("quick", scratch / "sprout")
+        self.untouched = copy_project("quick", scratch / "before")
+        self.compile = " ".join(["--compile", *backend()])
+        self.environment = {
+            **os.environ,
+            "PATH": f"{FULLGRAPH.parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": "src",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),
+            **({} if sys.stdout.isatty() else {"NO_COLOR": "1"}),
         }
-    )
+
+    def show(self) -> int:
+        original = snapshot(self.project)
+        print("The project is fixtures/quick, a small PPO training. All commands run in a copy, with PYTHONPATH=src.")
+
+        self.head("1 of 6: Observe", "Train for one epoch as it is, and watch torch.compile and the host reads.")
+        before = self.observe(OBSERVED)
+
+        self.head("2 of 6: Rank", "Find what can be rewritten. What cost most in that run comes first.")
+        self.run(f"fullgraph check src --observed {OBSERVED}")
+
+        self.head("3 of 6: Review", "Read the two that cost most, and answer y to both. Only then files are written.")
+        self.review(f"fullgraph fix src --observed {OBSERVED} --select {CHOSEN}", "yy")
+        written = changed(original, snapshot(self.project))
+
+        self.head(
+            "4 of 6: Prove",
+            "Run both versions side by side and compare all that they do. Of each verdict, its sentence:",
+        )
+        policy, epoch = self.prove(f"fullgraph prove {SCENARIOS} --untimed --backend aot_eager")
+
+        self.head("5 of 6: Measure", "Train again under observation, then time epochs before and after in turns.")
+        after = self.observe(".fullgraph/after.json")
+        epochs = self.time_epochs()
+
+        self.head("6 of 6: Undo", "Take both rewrites back, and compare every byte of the project.")
+        self.run("fullgraph undo")
+        left = changed(original, snapshot(self.project))
+
+        self.head("What it gained", "Measured in this run, on this CPU.")
+        sides = Sides(side_of(policy["before"], before, epochs[0]), side_of(policy["after"], after, epochs[1]))
+        print(table(sides, WIDTH), end="\n\n")
+        return conclude(
+            {
+                f"{len(written)} files were rewritten, and undo gave every byte back": len(written) == 2 and not left,
+                "both scenarios say proven": policy["ruling"] == epoch["ruling"] == "proven",
+                **criteria(sides),
+            }
+        )
+
+    def head(self, title: str, text: str) -> None:
+        told = f"{title} (after {time.monotonic() - self.started:.0f} s)"
+        print(f"\n== {told} {'=' * (WIDTH - len(told) - 4)}\n{text}\n", flush=True)
+
+    def run(self, command: str) -> None:
+        print(f"$ {command}", flush=True)
+        done = subprocess.run(shlex.split(command), cwd=self.project, env=self.environment, check=False)
+        if done.returncode not in (0, FINDINGS_LEFT):
+            sys.exit(f"this ended with exit code {done.returncode}")
+
+    def observe(self, report: str) -> dict[str, Any]:
+        out = "" if report == OBSERVED else f"--out {report} "
+        self.run(f"fullgraph observe {out}-- python -m sprout.train --epochs 1 {self.compile}")
+        told: dict[str, Any] = json.loads((self.project / report).read_text())
+        return told
+
+    def review(self, command: str, keys: str) -> None:
+        print(f"$ {command}", flush=True)
+        review(shlex.split(command), keys, self.project, self.environment, WIDTH)
+
+    def prove(self, command: str) -> list[dict[str, Any]]:
+        """Of each verdict its sentence is shown; all of it would be more than a page."""
+        print(f"$ {command}", flush=True)
+        verdicts: list[dict[str, Any]] = answer(self.project, *shlex.split(command)[1:])["verdicts"]
+        for name, verdict in zip(SCENARIOS.split(), verdicts, strict=True):
+            print(f"{verdict['ruling']}: {name}\n    {verdict['sentence']}", flush=True)
+        return verdicts
+
+    def time_epochs(self) -> tuple[list[Any], list[Any]]:
+        """What each side answers to each epoch. Its time is CPU time, which a busy machine does not change."""
+        print(f"\nTiming {TURNS} epochs before and {TURNS} after, in turns (CPU time) ...", flush=True)
+        sides = [self.start(self.untouched), self.start(self.project)]
+        ask(sides)  # the first epoch compiles
+        told: tuple[list[Any], list[Any]] = [], []
+        for turn in range(TURNS):
+            for number in (0, 1) if turn % 2 == 0 else (1, 0):
+                told[number].extend(ask([sides[number]]))
+        for side in sides:
+            side.communicate()
+        return told
+
+    def start(self, folder: Path) -> subprocess.Popen[str]:
+        command = [sys.executable, str(EPOCHS), *shlex.split(self.compile)]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        return subprocess.Popen(command, cwd=folder, env=self.environment, **pipes)
 
 
-HARM = ("different", "worse")
-
-
-# What is run
-
-
-def try_one(project: Path, name: str) -> dict[str, Any]:
-    """One codemod on the whole project, proven and not written."""
-    scenario, device = SCENARIOS.get(name, (EPOCH, ""))
-    chosen = ["fix", "src", "--select", name, "--unsafe", "--diff", "--prove", scenario, "--keep", "neutral"]
-    told = answer(project, *chosen, "--device", device or DEVICE, "--repeat", "3", *backend())
-    fixable = [one for one in told["findings"] if one["edits"]]
-    proof = told.get("proofs", [{}])[0]
-    ruling = proof.get("ruling") or ("left alone" if told["findings"] else "no finding")
-    print(f"  {name}: {ruling}: {proof.get('sentence') or '-'}", flush=True)
-    return {
-        "name": name,
-        "findings": len(told["findings"]),
-        "fixable": len(fixable),
-        "ruling": ruling,
-        "measured": gains(proof) if proof else "".join(one["left_alone"] for one in told["findings"][:1]),
-        "where": f"{Path(scenario).stem} on {device or DEVICE}",
-    }
-
-
-def prove(project: Path, scenario: str) -> dict[str, Any]:
-    proof: dict[str, Any] = answer(project, "prove", scenario, "--run", "1", "--device", DEVICE)["verdicts"][0]
-    print(f"  {scenario}: {proof['ruling']}: {proof['sentence']}", flush=True)
-    return proof
+def ask(sides: Sequence[subprocess.Popen[str]]) -> list[Any]:
+    """An epoch of each, at the same time."""
+    for side in sides:
+        print(file=side.stdin, flush=True)
+    told = [side.stdout.readline() for side in sides if side.stdout]
+    return [json.loads(line) if line else sys.exit("the training failed") for line in told]
 
 
 def backend() -> list[str]:
-    """Counts do not need inductor; a GPU's times do."""
-    return ["--backend", "aot_eager"] if DEVICE == "cpu" else []
-
-
-def run(project: Path, *arguments: str) -> int:
-    return subprocess.run([FULLGRAPH, *arguments], cwd=project, check=False).returncode
-
-
-def answer(project: Path, *arguments: str) -> dict[str, Any]:
-    """What a command says to programs."""
-    command = [str(FULLGRAPH), *arguments, "--format", "json", "--quiet"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
-    if not done.stdout:
-        sys.exit(f"{' '.join(command)} says:\n{done.stderr}")
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
-
-
-def train(project: Path) -> str:
-    """What a training prints, without the times."""
-    environment = {**os.environ, "PYTHONPATH": str(project / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    started = time.perf_counter()
-    done = subprocess.run(TRAIN, cwd=project, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"the training failed:\n{done.stderr}")
-    print(f"{done.stdout.strip()}\n({time.perf_counter() - started:.0f} s)")
-    return done.stdout
-
-
-def snapshot(project: Path) -> dict[str, bytes]:
-    files = (file for file in sorted(project.rglob("*")) if file.is_file())
-    names = ((file.relative_to(project).as_posix(), file) for file in files)
-    return {name: file.read_bytes() for name, file in names if not name.startswith(".fullgraph/")}
-
-
-def changed(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
-    return [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
-
-
-# What is shown
-
-
-def heading(text: str) -> None:
-    print(f"\n== {text} " + "=" * max(0, 100 - len(text)), flush=True)
-
-
-def show_table(trials: list[dict[str, Any]], whole: dict[str, Any]) -> None:
-    rows = [("codemod", "findings", "verdict", "scenario", "measured")]
-    for trial in trials:
-        found = f"{trial['fixable']} of {trial['findings']}"
-        rows.append((trial["name"], found, trial["ruling"], trial["where"], trial["measured"]))
-    for name, proof in whole.items():
-        where = f"{Path(name).stem} on {DEVICE}"
-        rows.append(("all together", "", proof["ruling"], where, gains(proof)))
-    print("\n".join(table_lines([Entry(row) for row in rows], color=False, width=150)))
-    print("The plan's own criteria:")
-    for line in criteria(whole):
-        print(f"  {line}")
-
-
-def gains(proof: dict[str, Any]) -> str:
-    """What a proof found to be better."""
-    better = [reason["text"] for reason in proof["reasons"] if reason["tendency"] == "better"]
-    return "; ".join(better) or "equivalent, nothing better"
-
-
-def criteria(whole: dict[str, Any]) -> Iterator[str]:
-    """What the plan asks for, beside what was measured here."""
-    speed = whole[EPOCH]["ratios"].get("eager")
-    told = f"{speed['ratio']:.2f}x [{speed['low']:.2f}, {speed['high']:.2f}]" if speed else "not measured"
-    unseen = "; what a host read costs, only a GPU shows" if DEVICE == "cpu" else ""
-    yield f"epochs 10-20 % faster: {told} on {DEVICE}{unseen}"
-    policy = whole[POLICY]
-    sides = [policy[side] for side in ("before", "after")]
-    breaks = " > ".join(str(count_breaks(side["breaks"] or ())) for side in sides)
-    compiles = " > ".join("yes" if side["fullgraph"] else "no" for side in sides)
-    yield f"the policy's forward compiles with fullgraph=True: {compiles}; graph breaks {breaks}"
-    for one in sides[1]["breaks"] or ():
-        yield f"  left: {one['file']}:{one['line']} {one['reason'].partition(':')[0]}"
-
-
-def conclude(claims: dict[str, bool]) -> int:
-    print("What this showed:")
-    for claim, holds in claims.items():
-        print(f"  {'yes' if holds else 'NO '}  {claim}")
-    return 0 if all(claims.values()) else 1
+    """Inductor needs a C++ compiler on a CPU; without one the graphs stay and their operators run one by one."""
+    compiler = os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
+    return [] if shutil.which(compiler) else ["--compile-backend", "aot_eager"]
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -14,17 +15,39 @@ ROOT = Path(__file__).parent.parent
 EXAMPLE = "import torch\n\n\nclass Scaler:\n    def to(self, device):\n        self.mean = self.mean.to(device)\n"
 
 
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+
+
+def build_wheel(source: Path, folder: Path) -> Path:
+    subprocess.run([*PIP, "wheel", "--no-deps", "--wheel-dir", folder, source], check=True)
+    return next(folder.glob("fullgraph-*.whl"))
+
+
 @pytest.fixture(scope="module")
-def fullgraph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from the checkout, as `pipx install .` does."""
+    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def fullgraph(wheel: Path) -> Path:
     """The command, installed from the wheel into an environment of its own."""
-    folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
-    environment = folder / "venv"
+    environment = wheel.parent / "venv"
     venv.create(environment, with_pip=False, symlinks=True)
-    wheel = next(folder.glob("fullgraph-*.whl"))
-    subprocess.run([*pip, "--python", environment / "bin/python", "install", wheel], check=True)
+    subprocess.run([*PIP, "--python", environment / "bin/python", "install", wheel], check=True)
     return environment / "bin/fullgraph"
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_a_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    """An index serves both. The folders behind links must be in it, each under its own name."""
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path], cwd=ROOT, check=True)
+    again = build_wheel(next(tmp_path.glob("fullgraph-*.tar.gz")), tmp_path / "wheel")
+    assert contents(again) == contents(wheel)
 
 
 def run(command: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
