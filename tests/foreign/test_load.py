@@ -80,7 +80,7 @@ def test_a_file_may_import_its_neighbours_and_another_file_its_own(tmp_path: Pat
 
 
 def dedented(name: str) -> str:
-    return f"from codemods import Codemod\nclass {name}(Codemod):\n"
+    return f"from fullgraph import Codemod\nclass {name}(Codemod):\n"
 
 
 def test_a_file_that_was_edited_is_loaded_anew(tmp_path: Path) -> None:
