@@ -18,6 +18,10 @@ INTRODUCTION = """\
 
 USUAL_CODES = "Exit codes: 0 done; 2 wrong usage, or something that cannot be read or written; 130 stopped by Ctrl-C."
 EXAMPLES = {
+    "agent install": (
+        "A skill and the MCP server for the coding agents that the project has folders of:",
+        "fullgraph agent install",
+    ),
     "at": ("What is found on line 21, for an editor:", "fullgraph at src/model.py:21 --json"),
     "audit": (
         "Which outputs of compiled calls are kept longer than CUDA graphs allow:",
@@ -35,6 +39,7 @@ EXAMPLES = {
         "Only lines that a branch has changed, as annotations on GitHub and as SARIF:",
         "fullgraph ci --since origin/main --output github --output sarif=fullgraph.sarif",
     ),
+    "doctor": ("What is here, what is missing, and what to do next:", "fullgraph doctor"),
     "explain": ("What one codemod does, with a diff:", "fullgraph explain batch_host_reads"),
     "fix": (
         "Ask about each finding; then write without asking what a scenario proves:",
@@ -47,6 +52,10 @@ EXAMPLES = {
     "list": ("All codemods:", "fullgraph list"),
     "log": ("What was written here:", "fullgraph log"),
     "lsp": ("For an editor, on standard input and output:", "fullgraph lsp"),
+    "mcp": (
+        "For a coding agent, on standard input and output, without anything that writes:",
+        "fullgraph mcp --read-only",
+    ),
     "observe": (
         "Run a program as it is, and write a page with its hottest lines and its timeline:",
         "fullgraph observe --html page.html -- python train.py",

@@ -75,10 +75,9 @@ def navigation() -> list[dict[str, object]]:
         {"Tutorials": ["tutorial-training.md", "tutorial.md", "own-codemod.md"]},
         {"Commands": pages_of("commands")},
         {"Codemods": pages_of("codemods")},
-        {"How a verdict comes about": "validator.md"},
-        {"In a pipeline": "ci.md"},
-        {"In an editor": "editors.md"},
-        {"Limits": "limits.md"},
+        {"Proving": ["proving.md", "validator.md", "stable-compile.md"]},
+        {"Where you work": ["ci.md", "editors.md", "agents.md", "tickets.md", "configuration.md"]},
+        {"What to know": ["safety.md", "limits.md"]},
         {"Inside": ["architecture.md", *BESIDE]},
     ]
 
