@@ -13,7 +13,7 @@ import click
 from fullgraph.codemods.model import Safety
 from fullgraph.codemods.rewrite.walk import find_root
 from fullgraph.codemods.ui.plain import plain
-from fullgraph.codemods.ui.report.model import DECLINED, FIXED, FOUND, NOT_ASKED, Line, Report
+from fullgraph.codemods.ui.report.model import CLOSED, DECLINED, FIXED, FOUND, IGNORED, NOT_ASKED, Line, Report
 from fullgraph.codemods.ui.terminal import paint, paint_patch
 
 MOST_PLACES = 3
@@ -92,7 +92,7 @@ def line_text(line: Line, quiet: bool, color: bool, others: Sequence[Line] = ())
         yield f"    also at {', '.join(on_one_line(other.place) for other in others)}"
     if line.observed:
         yield f"    observed: {line.observed.text}"
-    if quiet or line.outcome == FIXED:
+    if quiet or line.outcome in CLOSED:
         return
     if line.reason:
         reason = on_one_line(line.reason)
@@ -159,6 +159,8 @@ def summary(report: Report) -> str:
         parts.append(f"{len(fixable)} can be fixed" + (f", {unsafe} of them unsafe" if unsafe else ""))
     if fixed := sum(line.outcome == FIXED for line in report.lines):
         parts.append(f"{fixed} {'in the patch' if report.is_dry else 'fixed'}")
+    if silenced := sum(line.outcome == IGNORED for line in report.lines):
+        parts.append(f"{silenced} ignored from now on")
     reasons = Counter(line.reason for line in report.lines)
     parts += [f"{reasons[reason]} {reason}" for reason in (DECLINED, NOT_ASKED) if reasons[reason]]
     if report.tests:
