@@ -10,15 +10,17 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from fullgraph.codemods.foreign.blame import in_one_line
 from fullgraph.codemods.model import Finding
 from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.review.apart import Apart
 from fullgraph.codemods.ui.review.desk import Desk
 from fullgraph.codemods.ui.review.ledger import ACCEPTED, IGNORED, LEFT
-from fullgraph.codemods.ui.review.proving_now import Apart
 from fullgraph.codemods.ui.review.shown import RULINGS, badge
 
 HELP = """\
@@ -57,6 +59,16 @@ class Page(ModalScreen[None]):
         yield Footer()
 
 
+class Detail(VerticalScroll):
+    """What is said of a finding, and its diff: laid out anew when there is more room, or less."""
+
+    class Resized(Message):
+        """It has another width."""
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
+
+
 class ReviewApp(App[bool]):
     """Ends with True to write what was accepted, with False to write nothing."""
 
@@ -66,7 +78,7 @@ class ReviewApp(App[bool]):
     CSS = """
     #progress { height: 1; background: $panel; padding: 0 1; }
     #left { width: 2fr; min-width: 24; }
-    #detail { width: 3fr; padding: 0 1; }
+    #detail { width: 3fr; padding: 0 1; scrollbar-gutter: stable; }
     #filter { display: none; }
     #filter.-shown { display: block; }
     #said { height: auto; max-height: 6; padding: 0 1; background: $panel; }
@@ -82,6 +94,8 @@ class ReviewApp(App[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('y')", "apply"),
         Binding("n", "answer('n')", "not"),
+        Binding("q", "leave", "write"),
+        Binding("question_mark", "help", "help"),
         Binding("a", "answer('a')", "all of it"),
         Binding("d", "answer('d')", "not this file"),
         Binding("u", "take_back", "undo"),
@@ -92,8 +106,6 @@ class ReviewApp(App[bool]):
         Binding("x", "explain", "explain"),
         Binding("s", "statistics", "statistics"),
         Binding("slash", "filter", "filter"),
-        Binding("question_mark", "help", "help"),
-        Binding("q", "leave", "write and leave"),
         Binding("escape", "all", "all", show=False),
         Binding("ctrl+c", "stop", "stop", show=False, priority=True),
         *(Binding(str(number), f"alternative({number})", show=False) for number in range(1, 10)),
@@ -117,7 +129,7 @@ class ReviewApp(App[bool]):
             with Vertical(id="left"):
                 yield Input(placeholder="file, codemod, symbol or message", id="filter")
                 yield OptionList(id="list", markup=False)
-            with VerticalScroll(id="detail"):
+            with Detail(id="detail"):
                 yield Static(id="told", markup=False)
                 yield Static(id="diff", markup=False)
         yield Static(id="said", markup=False)
@@ -218,8 +230,8 @@ class ReviewApp(App[bool]):
         self.query_one("#detail", VerticalScroll).scroll_home(animate=False)
         self.refresh_detail()
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self.refresh_detail)
+    def on_detail_resized(self) -> None:
+        self.refresh_detail()
 
     # What keys do
 
@@ -288,12 +300,15 @@ class ReviewApp(App[bool]):
             work = self.desk.prepared(finding)
             self.proving.add(finding.key)
             self.refresh_lines()
-            self.run_worker(lambda: self.prove(finding, work), thread=True, group="proofs", exit_on_error=False)
+            self.run_worker(lambda: self.prove(finding, work), thread=True, group="proofs")
 
     def prove(self, finding: Finding, work: Callable[[], str]) -> None:
         """In a thread: one proof at a time, as two would disturb each other's times."""
         with self.turn:
-            said = work()
+            try:
+                said = work()
+            except Exception as error:  # the answers must outlive it
+                said = f"undecided: {in_one_line(error)}"
         if not self.apart.is_over:
             self.call_from_thread(self.proven, finding, said)
 

@@ -81,8 +81,9 @@ class Desk:
     # What is shown
 
     def told(self, finding: Finding) -> list[Text]:
-        rivals = (other for other in self.ledger.accepted() if other.key != finding.key and other.clashes(finding))
-        notes = (f"overlaps {one.codemod} at line {one.line}, accepted above; comes after it" for one in rivals)
+        apart = {finding.key, *self.ledger.rivals.get(finding.key, ())}
+        others = (other for other in self.ledger.accepted() if other.key not in apart and other.clashes(finding))
+        notes = (f"overlaps {one.codemod} at line {one.line}, accepted above; comes after it" for one in others)
         place, key = place_of(self.project.root, finding), finding.key
         evidence = Evidence(place, self.about, self.seen.get(key, ""), self.proofs.get(key, ""), tuple(notes))
         return told(finding, evidence, self.codemods)

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
 
 from fullgraph.codemods.model import Change, Finding, FullgraphError
 from fullgraph.codemods.project import Project
 from fullgraph.codemods.rewrite.plan import plan
-from fullgraph.codemods.ui.proof import Proofs, prove_all
+from fullgraph.codemods.ui.proof import Proofs
 from fullgraph.codemods.ui.scenarios import proofs_in
 from fullgraph.validate.judge import combined
 from fullgraph.validate.model import ValidateError, Verdict
 from fullgraph.validate.new_scenario import file_name, new_scenario
-from fullgraph.validate.pair import Progress
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
 
 
 @dataclass
@@ -92,66 +85,3 @@ def told(verdicts: list[Verdict]) -> str:
     decisive = next(verdict for verdict in verdicts if verdict.ruling is ruling)
     names = ", ".join(Path(verdict.scenario.name).name for verdict in verdicts)
     return f"{ruling.value}: {decisive.sentence} ({names})"
-
-
-@dataclass
-class Apart:
-    """`prove_all` in a process of its own, one at a time, that can be ended with all its workers."""
-
-    stage: Progress
-    process: SpawnProcess | None = field(default=None, init=False)
-    is_over: bool = field(default=False, init=False)
-
-    def __call__(self, *given: Any) -> list[Verdict]:
-        from multiprocessing import get_context
-
-        if self.is_over:
-            raise FullgraphError("the proof was stopped")
-        context = get_context("spawn")
-        mine, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs, given), daemon=True)
-        self.process.start()
-        theirs.close()
-        try:
-            return self._listen(mine)
-        finally:
-            self.end()
-
-    def _listen(self, pipe: Connection) -> list[Verdict]:
-        while True:
-            try:
-                kind, said = pipe.recv()
-            except EOFError:
-                raise FullgraphError("the proof was stopped" if self.is_over else "the proof ended early") from None
-            match kind:
-                case "stage":
-                    self.stage(*said)
-                case "error":
-                    raise FullgraphError(said)
-                case _:
-                    return list(said)
-
-    def end(self) -> None:
-        if self.process is not None:
-            self.process.terminate()
-            self.process.join()
-
-    def close(self) -> None:
-        """End what runs, for good."""
-        self.is_over = True
-        self.end()
-
-
-def work(pipe: Connection, given: tuple[Any, ...]) -> None:
-    """The proof, told by a pipe: nothing else is written where a screen is being drawn."""
-    import signal
-
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    silence = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silence, stream)
-    prove = partial(prove_all, stage=lambda *said: pipe.send(("stage", said)))
-    try:
-        pipe.send(("verdicts", prove(*given)))
-    except (ValidateError, FullgraphError) as error:
-        pipe.send(("error", str(error)))
