@@ -10,9 +10,10 @@ from lsprotocol.types import CodeDescription, Diagnostic, DiagnosticSeverity, Di
 
 from fullgraph.codemods.difference import LINE as LINES
 from fullgraph.codemods.lsp.pages import Page
-from fullgraph.codemods.model import Finding, Safety, Span
+from fullgraph.codemods.model import Finding, Span
 from fullgraph.codemods.rewrite.find import FileResult
 from fullgraph.codemods.rewrite.suppress import Suppression
+from fullgraph.codemods.ui.view import view_of
 
 SOURCE = "fullgraph"
 ERROR = "error"
@@ -55,13 +56,7 @@ def finding_diagnostic(finding: Finding, where: Location) -> tuple[Location, Dia
 def told(finding: Finding) -> Iterator[str]:
     """What the command line says of a finding below its place."""
     yield finding.message
-    if finding.left_alone:
-        yield f"left alone: {finding.left_alone}"
-    elif finding.safety is Safety.UNSAFE:
-        yield f"unsafe: {finding.caveat}"
-    yield from (f"note: {note}" for note in finding.notes)
-    if created := finding.created():
-        yield f"new: {', '.join(created)}"
+    yield from (f"{label}: {text}" for label, text in view_of(finding).remarks())
 
 
 def unused_diagnostic(unused: Suppression, where: Location) -> tuple[Location, Diagnostic]:

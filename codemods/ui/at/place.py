@@ -65,8 +65,20 @@ class Lines:
     def starts(self) -> list[int]:
         return [0, *(found.end() for found in NEWLINE.finditer(self.text))]
 
+    def row_of(self, offset: int) -> int:
+        """The line that holds a character, counted from 0 in the whole text."""
+        return bisect_right(self.starts, offset) - 1
+
+    def row(self, number: int) -> str:
+        """A line without its line break."""
+        return self.text[self.starts[number] : self.row_end(number)].rstrip("\r\n")
+
+    def row_end(self, number: int) -> int:
+        """Just behind a line's break."""
+        return self.starts[number + 1] if number + 1 < len(self.starts) else len(self.text)
+
     def position(self, offset: int) -> Position:
-        line = bisect_right(self.starts, offset)
+        line = self.row_of(offset) + 1
         column = offset - self.starts[line - 1] + 1
         if not self.path.endswith(".ipynb"):
             return Position(line, column)

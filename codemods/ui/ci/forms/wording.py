@@ -6,21 +6,17 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 
-from fullgraph.codemods.model import Safety
 from fullgraph.codemods.ui.ci.model import CiReport
 from fullgraph.codemods.ui.report.model import Line
+from fullgraph.codemods.ui.view import Badge, view_of
 
 
 def advice(line: Line) -> Iterator[str]:
     """What is to be done about a finding, or why nothing can be."""
-    finding = line.finding
-    if line.reason:
-        yield line.reason if line.reason.startswith("unsafe: ") else f"left alone: {line.reason}"
-    elif finding.is_fixable and finding.safety is Safety.UNSAFE:
-        yield f"unsafe: {finding.caveat}"
-    elif finding.is_fixable:
+    view = view_of(line.finding, line.reason)
+    if view.badge is Badge.SAFE and not view.reason:
         yield "`fullgraph fix` can write it safely"
-    yield from (f"note: {note}" for note in finding.notes)
+    yield from (f"{label}: {text}" for label, text in view.remarks() if label != "new")
 
 
 def fingerprints(report: CiReport, lines: list[Line]) -> list[str]:
