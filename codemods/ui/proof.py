@@ -142,7 +142,7 @@ class Proofs:
     ) -> list[Verdict]:
         run = self.run or prove_all
         if self.copies is None:
-            return run(self.request, Sides(root, before, after), declared, [])
+            return run(self.request, Sides(root, before, after), declared, [], ())
         sides = Sides(find_root(Path.cwd()), absolute(before, root), absolute(after, root))
         return [seen_from(root, one) for one in run(self.request, sides, declared, [], (str(self.copies),))]
 

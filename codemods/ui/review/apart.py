@@ -66,10 +66,11 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else prints must not be taken for an answer
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    request, sides, declared, notices, *imports = pickle.load(sys.stdin.buffer)
+    request, sides, declared, notices, imports = pickle.load(sys.stdin.buffer)
     threading.Thread(target=end_with_the_review, daemon=True).start()
+    stage = partial(tell_stage, answers)
     try:
-        tell(answers, "verdicts", prove_all(*given, stage=partial(tell_stage, answers)))
+        tell(answers, "verdicts", prove_all(request, sides, declared, notices, imports, stage))
     except (ValidateError, FullgraphError) as error:
         tell(answers, "error", str(error))
 

@@ -22,6 +22,7 @@ from fullgraph.codemods.ui.review.apart import Apart
 from fullgraph.codemods.ui.review.desk import Desk
 from fullgraph.codemods.ui.review.ledger import ACCEPTED, IGNORED, LEFT
 from fullgraph.codemods.ui.review.shown import RULINGS, badge
+from fullgraph.codemods.ui.view import view_of
 
 HELP = """\
 y  apply this finding
@@ -181,11 +182,10 @@ class ReviewApp(App[bool]):
 
     def line_of(self, finding: Finding, state: str) -> Text:
         """`y  103 hoist_invariant_construction  unsafe  proven`"""
-        mark = MARKS[state]
-        key = finding.key
+        mark, trust, key = MARKS[state], badge(view_of(finding)), finding.key
         proof = PROVING if key in self.proving else self.desk.proofs.get(key, "").partition(":")[0]
         said = (f"  {proof}", RULINGS.get(proof, "italic")) if proof else ""
-        return Text.assemble(mark, f" {finding.line:>4} ", (finding.codemod, "cyan"), "  ", badge(finding), said)
+        return Text.assemble(mark, f" {finding.line:>4} ", (finding.codemod, "cyan"), "  ", trust, said)
 
     def refresh_lines(self) -> None:
         made = self.desk.ledger.decisions()

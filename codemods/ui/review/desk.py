@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from fullgraph.codemods.ui.review.ledger import LEFT, STATES, Ledger
 from fullgraph.codemods.ui.review.opening import open_at
 from fullgraph.codemods.ui.review.rivals import arranged, rivals_among
 from fullgraph.codemods.ui.review.shown import Evidence, diff_text, told
+from fullgraph.codemods.ui.view import View, view_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -84,9 +85,13 @@ class Desk:
         apart = {finding.key, *self.ledger.rivals.get(finding.key, ())}
         others = (other for other in self.ledger.accepted() if other.key not in apart and other.clashes(finding))
         notes = (f"overlaps {one.codemod} at line {one.line}, accepted above; comes after it" for one in others)
-        place, key = place_of(self.project.root, finding), finding.key
-        evidence = Evidence(place, self.about, self.seen.get(key, ""), self.proofs.get(key, ""), tuple(notes))
-        return told(finding, evidence, self.codemods)
+        why = next((codemod.why for codemod in self.codemods if codemod.name == finding.codemod), "")
+        view = replace(self.view(finding), notes=(*finding.notes, *notes))
+        return told(view, Evidence(self.about, self.proofs.get(finding.key, ""), why))
+
+    def view(self, finding: Finding) -> View:
+        place = place_of(self.project.root, finding)
+        return replace(view_of(finding), place=place, cost=self.seen.get(finding.key, ""))
 
     def diff(self, finding: Finding, width: int, is_printed: bool = False) -> list[Text]:
         others = [other for other in self.ledger.accepted() if other.key != finding.key]

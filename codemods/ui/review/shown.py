@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from fullgraph.codemods.codemod import Codemod
-from fullgraph.codemods.model import Finding, Safety
+from fullgraph.codemods.model import Finding
 from fullgraph.codemods.project import Project
 from fullgraph.codemods.rewrite.plan import before_of, splice_all
 from fullgraph.codemods.ui.plain import plain
 from fullgraph.codemods.ui.review.word_diff import Row, diff_rows, shown_line
+from fullgraph.codemods.ui.view import Badge, View
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -22,7 +22,10 @@ THEME = "ansi_dark"
 
 SIGNS = {"-": "red", "+": "green"}
 WORDS = {"-": "bold white on red", "+": "bold black on green"}
-BADGES = {Safety.SAFE: "green", Safety.UNSAFE: "bold yellow"}
+BADGES = {Badge.SAFE: "green", Badge.OBSERVED: "cyan", Badge.UNSAFE: "bold yellow", Badge.LEFT: "dim"}
+REMARKS = {"unsafe": "bold yellow"}
+"""What is said before all else."""
+
 RULINGS = {"proven": "green", "neutral": "blue", "worse": "yellow", "different": "red", "undecided": "magenta"}
 NARROWEST = 8
 """Columns that are left to the code, however narrow the terminal."""
@@ -30,41 +33,36 @@ NARROWEST = 8
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a finding beyond itself."""
+    """What is known of a finding beyond its view."""
 
-    place: str
     about: tuple[str, ...] = ()
     """Where it was asked for."""
-
-    seen: str = ""
-    """What a run of the program showed of it."""
 
     proof: str = ""
     """`proven: 2 breaks less`, what came out when it was proven in the review."""
 
-    notes: tuple[str, ...] = ()
+    why: str = ""
 
 
-def told(finding: Finding, evidence: Evidence, codemods: Iterable[Codemod]) -> list[Text]:
+def told(view: View, evidence: Evidence) -> list[Text]:
     """What is said of a finding, the most important first: where there is little room, the end is left out."""
     from rich.text import Text
 
-    title = Text.assemble((finding.codemod, "bold cyan"), "  ", badge(finding), "  ", (plain(finding.symbol), "dim"))
-    lines = [Text(plain(evidence.place), "bold"), title, *(Text(plain(line)) for line in evidence.about)]
-    lines.append(Text(plain(finding.message)))
-    why = next((codemod.why for codemod in codemods if codemod.name == finding.codemod), "")
+    title = Text.assemble((view.codemod, "bold cyan"), "  ", badge(view), "  ", (plain(view.symbol), "dim"))
+    remarks = [(name, text, REMARKS.get(name, "")) for name, text in view.remarks() if name != "new"]
     named = [
-        ("unsafe", finding.caveat, "bold yellow"),
+        *(one for one in remarks if one[2]),
         ("proof", evidence.proof, RULINGS.get(evidence.proof.partition(":")[0], "")),
-        ("observed", evidence.seen, "magenta"),
-        ("why", why, "dim"),
-        *(("note", note, "") for note in (*finding.notes, *evidence.notes)),
+        ("observed", view.cost, "magenta"),
+        ("why", evidence.why, "dim"),
+        *(one for one in remarks if not one[2]),
     ]
+    lines = [Text(plain(view.place), "bold"), title, *(Text(plain(line)) for line in (*evidence.about, view.title))]
     return lines + [Text(f"{name}: {plain(text)}", style) for name, text, style in named if text]
 
 
-def badge(finding: Finding) -> tuple[str, str]:
-    return finding.safety.value, BADGES[finding.safety]
+def badge(view: View) -> tuple[str, str]:
+    return view.badge.value, BADGES[view.badge]
 
 
 def diff_text(
