@@ -17,8 +17,7 @@ def ignored(finding: Finding, project: Project) -> Finding:
     for line in dict.fromkeys((finding.line, finding.last_line)):
         edit = comment_on(line, finding.codemod, module)
         if silences(edit, line, finding.codemod, module):
-            said = f"ignored: {finding.message}"
-            return replace(finding, edits=(edit,), message=said, safety=Safety.SAFE, caveat="", notes=())
+            return replace(finding, edits=(edit,), safety=Safety.SAFE, caveat="")
     raise FullgraphError(f"no comment can stand at the end of {finding.path}:{finding.line}")
 
 
