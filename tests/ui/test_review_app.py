@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -295,6 +296,23 @@ def test_without_a_terminal_or_with_yes_it_is_refused(project: Path) -> None:
     asked = run(project, "fix", "--tui", "--yes")
     assert asked.code == 2
     assert "--tui asks about each finding, --yes asks about none" in asked.err
+
+
+def test_a_terminal_that_cannot_move_its_cursor_is_told_what_works(project: Path) -> None:
+    terminal = Terminal(project, "fix", "--tui", TERM="dumb")
+    assert terminal.end() == 2
+    assert "fullgraph: --tui needs a terminal that can move its cursor" in terminal.screen
+    assert b"\x1b" not in terminal.raw
+
+
+def test_no_color_is_plain_on_the_full_screen(project: Path) -> None:
+    terminal = Terminal(project, "fix", "--tui", "--color", "never")
+    terminal.expect("6 findings")
+    terminal.press("q")
+    terminal.end()
+    codes = {code for found in re.findall(rb"\x1b\[([0-9;]+)m", terminal.raw) for code in found.split(b";")}
+    grey = {b"30", b"37", b"40", b"47", b"90", b"97", b"100", b"107"}
+    assert {code for code in codes if len(code) > 1} <= grey
 
 
 def test_without_textual_one_line_says_how_to_get_it(project: Path, tmp_path: Path) -> None:

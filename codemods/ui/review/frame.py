@@ -30,7 +30,9 @@ class Frame:
     def __init__(self, color: bool) -> None:
         from rich.console import Console
 
-        self.console = Console(color_system="auto" if color else None, force_terminal=color or None, highlight=False)
+        self.console = Console(
+            color_system="standard" if color else None, force_terminal=color or None, highlight=False
+        )
         self.is_screen = not is_dumb()
         self.offset = 0
         self.room = FEWEST

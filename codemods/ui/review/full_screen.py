@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fullgraph.codemods.model import Finding, FullgraphError
 from fullgraph.codemods.project import Project
 from fullgraph.codemods.ui.review.desk import Desk
+from fullgraph.codemods.ui.review.frame import is_dumb
 from fullgraph.codemods.ui.review.keys import Keys
 
 MISSING = "--tui needs textual: pip install 'fullgraph[tui]'"
@@ -22,6 +24,10 @@ class FullScreen:
     color: bool
 
     def __post_init__(self) -> None:
+        if is_dumb():
+            raise FullgraphError("--tui needs a terminal that can move its cursor; without --tui it is not needed")
+        if not self.color:
+            os.environ["NO_COLOR"] = "1"  # as textual is told
         try:
             import textual  # noqa: F401
         except ImportError:
