@@ -133,7 +133,7 @@ def fix(
     if tui and not is_interactive:
         raise FullgraphError("--tui needs a terminal to draw on")
     is_dry = diff or not (yes or is_interactive)
-    report = Report(is_dry)
+    report = Report(is_dry, is_reviewed=not (is_dry or yes))
     known: dict[Sided, list[Verdict]] = {}
     reviewer_of = accept_all(unsafe) if is_dry or yes else ask_a_person(request, report, proof, known, tui)
     try:

@@ -32,6 +32,7 @@ def test_after_the_review_only_the_summary_is_left_on_the_screen(project: Path) 
     assert terminal.raw.count(b"\x1b[?1049h") == terminal.raw.count(b"\x1b[?1049l") == 1
     shown = after_the_review(terminal)
     assert "Run 1: 1 finding written in 1 file" in shown
+    assert "fixed: call_fast" not in shown
     assert "apply?" not in shown
     assert "why:" not in shown
 

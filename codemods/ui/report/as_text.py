@@ -51,8 +51,9 @@ def render(report: Report, *, quiet: bool, color: bool) -> None:
 
 
 def worth_telling(report: Report) -> list[Line]:
-    """Not what a person has just declined: those are counted only."""
-    return [line for line in report.lines if line.reason not in (DECLINED, NOT_ASKED)]
+    """Not what a person has just declined or accepted: those are counted only."""
+    told = [line for line in report.lines if line.reason not in (DECLINED, NOT_ASKED)]
+    return [line for line in told if not (report.is_reviewed and line.outcome in CLOSED)]
 
 
 def write_patch(patch: bytes, color: bool) -> None:

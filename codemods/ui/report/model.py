@@ -51,6 +51,9 @@ class Report:
     """Collects what all projects of one command have to tell."""
 
     is_dry: bool = False
+    is_reviewed: bool = False
+    """Whether a person has seen each finding that was fixed."""
+
     lines: list[Line] = field(default_factory=list)
     errors: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)

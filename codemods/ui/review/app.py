@@ -231,6 +231,7 @@ class ReviewApp(App[bool]):
         self.refresh_detail()
 
     def on_detail_resized(self) -> None:
+        self.listed.scroll_to_highlight()
         self.refresh_detail()
 
     # What keys do

@@ -85,7 +85,8 @@ class Frame:
             return
         fresh = [str(line) for line in (*above, *shown)]
         if fresh != self._printed:
-            self._print([*self._wrapped([""]), *above, *shown])
+            blank = self._wrapped([""])
+            self._print([*blank, *above, *blank, *shown])
             self._printed = fresh
         self._print(below)
 
