@@ -231,11 +231,12 @@ def test_whoever_declines_every_repair_is_asked_about_the_isolation(loud: Path) 
 # p
 
 
-def test_what_cannot_be_proven_says_why_and_the_question_stays(project: Path) -> None:
-    terminal = Terminal(project, "fix", "--prove", "nowhere.py")
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_what_cannot_be_proven_says_why_and_the_question_stays(project: Path, term: str) -> None:
+    terminal = Terminal(project, "fix", "--prove", "nowhere.py", TERM=term)
     terminal.answer("p", "q")
     terminal.end()
-    assert "proof: undecided: nowhere.py: no such file" in terminal.screen
+    assert terminal.screen.count("proof: undecided: nowhere.py: no such file") == 1
 
 
 def test_a_finding_outside_of_functions_has_no_scenario(project: Path) -> None:

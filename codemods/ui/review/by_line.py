@@ -170,9 +170,10 @@ class Review:
             question.said.append(UNKNOWN)
 
     def _prove(self, question: Question) -> None:
-        """Ctrl-C ends the proof, and no more than that."""
+        """What comes out is said of the finding from then on. Ctrl-C ends the proof, and no more than that."""
         try:
-            question.said.append(f"proof: {self.desk.prove(question.finding)}")
+            said = self.desk.prove(question.finding)
+            question.said += [] if self.frame.is_screen else [f"proof: {said}"]
         except KeyboardInterrupt:
             question.said.append("The proof was stopped. Ctrl-C once more stops the review.")
         self.keys.forget()

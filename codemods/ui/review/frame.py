@@ -83,7 +83,7 @@ class Frame:
             write_now("\x1b[H\x1b[2J")
             self._print(self._page(above, shown, below))
             return
-        fresh = [str(line) for line in (*above, *shown)]
+        fresh = [str(line) for line in shown]
         if fresh != self._printed:
             blank = self._wrapped([""])
             self._print([*blank, *above, *blank, *shown])
