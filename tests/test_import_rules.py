@@ -13,7 +13,7 @@ HEAVY = {
     *("libcst", "torch", "bowler", "fissix", "merge3", "platformdirs", "sqlite3"),
     *("markdown_it", "ftfy", "pygls", "lsprotocol", "dask", "distributed", "rich", "textual"),
 }
-LAZY = {"newer_syntax.py", "cache.py", "shelf.py", "app.py"}
+LAZY = {"newer_syntax.py", "cache.py", "shelf.py", "app.py", "widgets.py"}
 """Modules whose whole purpose is the slow package; they are themselves imported where they are used."""
 
 LAZY_ROOM = ROOT / "codemods" / "lsp"

@@ -18,10 +18,11 @@ from fullgraph.codemods.project import Project
 from fullgraph.codemods.rewrite.find import find
 from fullgraph.codemods.rewrite.walk import plant_trees
 from fullgraph.codemods.ui.proof import Proofs, without_scenarios
-from fullgraph.codemods.ui.review.app import Page, ReviewApp
+from fullgraph.codemods.ui.review.app import ReviewApp
 from fullgraph.codemods.ui.review.desk import Desk
 from fullgraph.codemods.ui.review.full_screen import MISSING
 from fullgraph.codemods.ui.review.proving_now import ProveNow
+from fullgraph.codemods.ui.review.widgets import Page
 from fullgraph.validate.model import Measurement, Reason, Ruling, Settings, Verdict
 from fullgraph.validate.scenario import read_scenario
 from tests.ui.running import SAMPLE, Terminal, run, texts, write_project

@@ -3,71 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.message import Message
+from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Footer, Input, Static
 
 from fullgraph.codemods.foreign.blame import in_one_line
 from fullgraph.codemods.model import Finding
 from fullgraph.codemods.ui.plain import plain
 from fullgraph.codemods.ui.review.apart import Apart
 from fullgraph.codemods.ui.review.desk import Desk
-from fullgraph.codemods.ui.review.ledger import ACCEPTED, IGNORED, LEFT
-from fullgraph.codemods.ui.review.shown import RULINGS, badge
-from fullgraph.codemods.ui.view import view_of
-
-HELP = """\
-y  apply this finding
-n  do not
-a  apply this and all undecided ones of the same codemod (not unsafe ones, unless this one is)
-d  do not, nor anything undecided in this file
-u  take the last answer back
-e  open the diff in the editor; what you save is applied instead
-p  prove it in the background: the scenarios of --prove, or those of this function
-i  ignore it from now on: a comment on its line is written with the rest
-o  open its place in the editor
-x  explain the codemod
-s  statistics: what is left, accepted and declined, by codemod
-1  to 9: go to an alternative; accepting one declines the others
-/  show only what holds a text: file, codemod, symbol or message; Escape shows all
-q  leave and write what was accepted (Ctrl-C: leave and write nothing)
-?  this help; Tab goes to the diff and back"""
-
-MARKS = {ACCEPTED: ("y", "bold green"), IGNORED: ("i", "cyan"), LEFT: (" ", ""), "declined": ("n", "dim")}
-PROVING = "proving"
-
-
-class Page(ModalScreen[None]):
-    """A text over the screen, until a key closes it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,x,s,question_mark,enter", "dismiss", "Close")]
-
-    def __init__(self, lines: Iterable[Text]) -> None:
-        super().__init__()
-        self.text = Text("\n").join(lines)
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(id="page"):
-            yield Static(self.text)
-        yield Footer()
-
-
-class Detail(VerticalScroll):
-    """What is said of a finding, and its diff: laid out anew when there is more room, or less."""
-
-    class Resized(Message):
-        """It has another width."""
-
-    def on_resize(self) -> None:
-        self.post_message(self.Resized())
+from fullgraph.codemods.ui.review.keys_help import ON_THE_FULL_SCREEN, help_lines
+from fullgraph.codemods.ui.review.ledger import LEFT
+from fullgraph.codemods.ui.review.widgets import Detail, FindingList, Page
 
 
 class ReviewApp(App[bool]):
@@ -116,9 +69,6 @@ class ReviewApp(App[bool]):
         super().__init__(ansi_color=False)
         self.desk = desk
         self.color = color
-        self.by_key = {finding.key: finding for finding in desk.ledger.queue}
-        self.wanted = ""
-        self.proving: set[str] = set()
         self.turn = threading.Lock()
         self.apart = Apart(lambda stage, detail: self.call_from_thread(self.say, f"proof: {stage} {detail}"))
         if desk.proving and desk.proving.proofs.run is None:
@@ -129,105 +79,47 @@ class ReviewApp(App[bool]):
         with Horizontal():
             with Vertical(id="left"):
                 yield Input(placeholder="file, codemod, symbol or message", id="filter")
-                yield OptionList(id="list", markup=False)
-            with Detail(id="detail"):
-                yield Static(id="told", markup=False)
-                yield Static(id="diff", markup=False)
+                yield FindingList(self.desk)
+            yield Detail(self.desk)
         yield Static(id="said", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
         self.listed.focus()
-        self.fill(next(iter(self.shown_findings())).key)
+        self.listed.fill()
 
     # What is shown
 
     @property
-    def listed(self) -> OptionList:
-        return self.query_one("#list", OptionList)
+    def listed(self) -> FindingList:
+        return self.query_one(FindingList)
+
+    @property
+    def detail(self) -> Detail:
+        return self.query_one(Detail)
 
     @property
     def finding(self) -> Finding | None:
-        """The one that the list points at."""
-        option = self.listed.highlighted_option
-        return self.by_key.get(option.id or "") if option else None
+        return self.listed.finding
 
-    def shown_findings(self) -> Iterator[Finding]:
-        """What the filter lets through, file by file."""
-        paths = list(dict.fromkeys(one.path for one in self.desk.ledger.queue))
-        for path in paths:
-            yield from (one for one in self.desk.ledger.queue if one.path == path and self.is_wanted(one))
-
-    def is_wanted(self, finding: Finding) -> bool:
-        held = " ".join((finding.path, finding.codemod, finding.symbol, finding.message)).lower()
-        return all(word in held for word in self.wanted.lower().split())
-
-    def fill(self, key: str = "") -> None:
-        """Write the list anew and point at a finding."""
-        made, path = self.desk.ledger.decisions(), ""
-        options = []
-        for finding in self.shown_findings():
-            if finding.path != path:
-                path = finding.path
-                options.append(Option(Text(plain(path), "bold"), disabled=True))
-            options.append(Option(self.line_of(finding, self.desk.ledger.state(finding, made)), id=finding.key))
-        with self.prevent(OptionList.OptionHighlighted):
-            self.listed.clear_options().add_options(options)
-        self.point_at(key)
-        self.refresh_detail()
-
-    def point_at(self, key: str) -> None:
-        numbers = {option.id: number for number, option in enumerate(self.listed.options) if option.id}
-        self.listed.highlighted = numbers.get(key, next(iter(numbers.values()), None))
-
-    def line_of(self, finding: Finding, state: str) -> Text:
-        """`y  103 hoist_invariant_construction  unsafe  proven`"""
-        mark, trust, key = MARKS[state], badge(view_of(finding)), finding.key
-        proof = PROVING if key in self.proving else self.desk.proofs.get(key, "").partition(":")[0]
-        said = (f"  {proof}", RULINGS.get(proof, "italic")) if proof else ""
-        return Text.assemble(mark, f" {finding.line:>4} ", (finding.codemod, "cyan"), "  ", trust, said)
-
-    def refresh_lines(self) -> None:
-        made = self.desk.ledger.decisions()
-        for key in (option.id for option in self.listed.options if option.id):
-            state = self.desk.ledger.state(self.by_key[key], made)
-            self.listed.replace_option_prompt(key, self.line_of(self.by_key[key], state))
+    def refresh_all(self) -> None:
+        self.listed.update_lines()
         self.refresh_detail()
 
     def refresh_detail(self) -> None:
-        finding = self.finding
         self.query_one("#progress", Static).update(self.progress_text())
-        if finding is None:
-            self.query_one("#told", Static).update("Nothing holds that text; Escape shows all.")
-            self.query_one("#diff", Static).update("")
-            return
-        width = max(self.query_one("#detail").scrollable_content_region.width, 20)
-        told = self.desk.told(finding)
-        told.insert(2, self.alternatives_text(finding))
-        if not self.desk.is_possible(finding):
-            told.append(Text(f"cannot be written: {self.desk.ledger.impossible[finding.key]}", "bold red"))
-        self.query_one("#told", Static).update(Text("\n").join(line for line in told if line))
-        self.query_one("#diff", Static).update(Text("\n").join(self.desk.diff(finding, width)))
+        self.detail.show(self.finding)
 
     def progress_text(self) -> Text:
         counts = self.desk.ledger.totals()
         answered = ", ".join(f"{number} {state}" for state, number in counts.items() if number)
-        return Text(f"{len(self.by_key)} findings: {answered}", "bold")
-
-    def alternatives_text(self, finding: Finding) -> Text:
-        choices = self.alternatives(finding)
-        named = ", ".join(f"{number} {one.codemod}:{one.line}" for number, one in enumerate(choices, 1))
-        return Text(f"alternatives: {named}" if len(choices) > 1 else "")
-
-    def alternatives(self, finding: Finding) -> list[Finding]:
-        keys = {finding.key, *self.desk.ledger.rivals.get(finding.key, ())}
-        return [one for one in self.desk.ledger.queue if one.key in keys]
+        return Text(f"{len(self.desk.ledger.queue)} findings: {answered}", "bold")
 
     def say(self, text: str) -> None:
         self.query_one("#said", Static).update(Text(plain(text)))
 
     def on_option_list_option_highlighted(self) -> None:
-        self.query_one("#detail", VerticalScroll).scroll_home(animate=False)
+        self.detail.scroll_home(animate=False)
         self.refresh_detail()
 
     def on_detail_resized(self) -> None:
@@ -254,23 +146,17 @@ class ReviewApp(App[bool]):
         self.go_on()
 
     def go_on(self) -> None:
-        """To the next finding that is undecided, if there is one below."""
-        made, options = self.desk.ledger.decisions(), self.listed.options
-        start = self.listed.highlighted or 0
-        below = [one.id for one in options[start:] if one.id and one.id not in made]
-        if below:
-            self.point_at(below[0] or "")
-        elif len(made) == len(self.by_key):
+        if not self.listed.go_on() and not self.desk.ledger.totals()[LEFT]:
             self.say("All are decided: q writes what was accepted.")
-        self.refresh_lines()
+        self.refresh_all()
 
     def action_take_back(self) -> None:
         answer = self.desk.ledger.take_back()
         if answer is None:
             self.say("There is no answer to take back.")
             return
-        self.point_at(answer.finding.key)
-        self.refresh_lines()
+        self.listed.point_at(answer.finding.key)
+        self.refresh_all()
 
     def action_ignore(self) -> None:
         if self.finding:
@@ -292,15 +178,15 @@ class ReviewApp(App[bool]):
     def settle(self, said: str, is_answer: bool = True) -> None:
         self.say(said)
         if said or not is_answer:
-            self.refresh_lines()
+            self.refresh_all()
         else:
             self.go_on()
 
     def action_prove(self) -> None:
-        if (finding := self.finding) and finding.key not in self.proving:
+        if (finding := self.finding) and finding.key not in self.listed.proving:
             work = self.desk.prepared(finding)
-            self.proving.add(finding.key)
-            self.refresh_lines()
+            self.listed.proving.add(finding.key)
+            self.refresh_all()
             self.run_worker(lambda: self.prove(finding, work), thread=True, group="proofs")
 
     def prove(self, finding: Finding, work: Callable[[], str]) -> None:
@@ -314,10 +200,10 @@ class ReviewApp(App[bool]):
             self.call_from_thread(self.proven, finding, said)
 
     def proven(self, finding: Finding, said: str) -> None:
-        self.proving.discard(finding.key)
+        self.listed.proving.discard(finding.key)
         self.desk.proofs[finding.key] = said
         self.say(f"{finding.codemod} at {finding.path}:{finding.line}: {said}")
-        self.refresh_lines()
+        self.refresh_all()
 
     def action_explain(self) -> None:
         if self.finding:
@@ -327,12 +213,12 @@ class ReviewApp(App[bool]):
         self.push_screen(Page(self.desk.statistics()))
 
     def action_help(self) -> None:
-        self.push_screen(Page(map(Text, HELP.splitlines())))
+        self.push_screen(Page(map(Text, help_lines(ON_THE_FULL_SCREEN))))
 
     def action_alternative(self, number: int) -> None:
-        choices = self.alternatives(self.finding) if self.finding else []
+        choices = self.detail.alternatives(self.finding) if self.finding else []
         if 1 < len(choices) >= number:
-            self.point_at(choices[number - 1].key)
+            self.listed.point_at(choices[number - 1].key)
 
     def action_filter(self) -> None:
         self.query_one("#filter").add_class("-shown")
@@ -347,8 +233,9 @@ class ReviewApp(App[bool]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         key = self.finding.key if self.finding else ""
-        self.wanted = event.value
-        self.fill(key)
+        self.listed.wanted = event.value
+        self.listed.fill(key)
+        self.refresh_detail()
 
     def on_input_submitted(self) -> None:
         self.listed.focus()

@@ -12,26 +12,11 @@ from fullgraph.codemods.project import Project
 from fullgraph.codemods.ui.review.desk import Desk
 from fullgraph.codemods.ui.review.frame import Frame
 from fullgraph.codemods.ui.review.keys import DOWN, REDRAW, UP, Keys
+from fullgraph.codemods.ui.review.keys_help import help_lines
 from fullgraph.codemods.ui.terminal import paint
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-HELP = """\
-y  apply this finding
-n  do not
-a  apply this and all later ones of the same codemod (unsafe ones are still asked about, unless this one is unsafe)
-d  do not, nor anything else in this file
-u  take the last answer back
-e  open the diff in the editor; what you save is applied instead
-p  prove it now: run the scenarios of --prove, or those of this function, before and after
-i  ignore it from now on: a comment on its line is written with the rest
-o  open its place in the editor
-x  explain the codemod
-s  statistics: what is left, accepted and declined, by codemod
-1  to 9: show an alternative; accepting one declines the others
-q  stop asking and write what was accepted (Ctrl-C: stop and write nothing)
-?  this help; space and b turn the pages of what is long"""
 
 KEYS = "[y,n,a,d,u,e,p,i,o,x,s,q,?] "
 UNKNOWN = "That is none of the keys; ? explains them."
@@ -154,7 +139,7 @@ class Review:
         if key in DOWN or key in UP:
             self.frame.turn(1 if key in DOWN else -1)
         elif key == "?":
-            self._turn_to(question, question.shown, [Text(line) for line in HELP.splitlines()])
+            self._turn_to(question, question.shown, [Text(line) for line in help_lines()])
         elif key == "x":
             self._turn_to(question, question.shown, self.desk.explained(finding, self.color))
         elif key == "s":
