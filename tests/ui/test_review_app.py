@@ -192,6 +192,20 @@ async def test_a_proof_runs_in_the_background_and_its_verdict_stands_in_the_list
         assert runner.asked == 1
 
 
+async def test_a_verdict_may_come_while_a_page_is_open(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    (project / "scenario.py").touch()
+    runner = Runner()
+    app = app_for(project, run=runner)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await press(pilot, "p", "s")
+        runner.go.set()
+        await app.workers.wait_for_complete()
+        await pilot.resize_terminal(70, 30)
+        await press(pilot, "escape")
+        assert lines_of(app)[1] == "     2 call_fast  safe  proven"
+
+
 async def test_a_proof_that_fails_leaves_the_review_as_it_was(project: Path) -> None:
     def broken(*_: object) -> list[Verdict]:
         raise RuntimeError("no luck")
