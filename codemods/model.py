@@ -40,8 +40,8 @@ class Edit:
         return self.path == other.path and self != other and (is_whole or self.span.overlaps(other.span))
 
 
-IGNORE = "# fullgraph: ignore"
-"""How a comment begins that silences codemods on its line; their names stand behind it in brackets."""
+ADD_IGNORE = "add_ignore"
+"""What a finding is named by that writes a comment in the place of a rewrite, so that nobody is told of it again."""
 
 
 class Safety(Enum):
@@ -95,7 +95,7 @@ class Finding:
     @property
     def is_ignored(self) -> bool:
         """Whether all that it writes is the comment that silences it."""
-        return self.is_fixable and all(edit.new_text.strip().startswith(f"{IGNORE}[") for edit in self.edits)
+        return self.codemod == ADD_IGNORE
 
     def clashes(self, other: Finding) -> bool:
         return any(mine.clashes(theirs) for mine in self.edits for theirs in other.edits)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fullgraph.codemods.codemod import Codemod
 from fullgraph.codemods.registry import bundled
-from fullgraph.codemods.ui.explain import ON_REQUEST, TESTS, example_of, settings_of, summary_of
+from fullgraph.codemods.ui.explain import ON_REQUEST, TESTS, example_of, settings_of, subject_of, summary_of
 from fullgraph.codemods.ui.measured import numbers_text, stored_rows
 
 FOLDER = Path(__file__).parent.parent / "docs" / "codemods"
@@ -51,12 +51,6 @@ def index_page() -> str:
         table = ["| codemod | what it does | verdicts of its fixtures |", "|---|---|---|", *rows]
         sections += [f"## {subject}", "\n".join(table)]
     return "\n\n".join(sections) + "\n"
-
-
-def subject_of(kind: type[Codemod]) -> str:
-    """What the folder of the codemod is about, as the folder says."""
-    package = sys.modules[kind.__module__.rpartition(".")[0]]
-    return (inspect.getdoc(package) or "").rstrip(".")
 
 
 def index_text(kind: type[Codemod]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HEAVY = {
     *("libcst", "torch", "bowler", "fissix", "merge3", "platformdirs", "sqlite3"),
-    *("markdown_it", "ftfy", "pygls", "lsprotocol", "dask", "distributed", "rich", "textual"),
+    *("markdown_it", "ftfy", "pygls", "lsprotocol", "dask", "distributed", "rich", "textual", "watchfiles"),
 }
 LAZY = {"newer_syntax.py", "cache.py", "shelf.py", "app.py", "widgets.py"}
 """Modules whose whole purpose is the slow package; they are themselves imported where they are used."""

@@ -27,7 +27,7 @@ create table if not exists results (
 );
 create table if not exists questions (question text primary key, asked integer);
 """
-FORMAT = 2
+FORMAT = 3
 """Part of the file's name, so that another version's tables are never met."""
 
 KEPT_QUESTIONS = 8
@@ -228,7 +228,7 @@ def digest_of(*texts: str) -> str:
 
 
 def dump_result(result: FileResult) -> str:
-    if not (result.findings or result.suppressed or result.unused or result.error or result.unfollowed):
+    if result == FileResult(result.path, is_local=result.is_local):
         return ""
     return json.dumps(
         {
@@ -237,6 +237,7 @@ def dump_result(result: FileResult) -> str:
             "unused": [(item.line, item.name) for item in result.unused],
             "error": result.error,
             "unfollowed": result.unfollowed,
+            "compiles": result.compiles,
         }
     )
 
@@ -253,4 +254,5 @@ def load_result(path: str, text: str, is_local: bool) -> FileResult:
         held["error"],
         is_local,
         tuple(held["unfollowed"]),
+        held["compiles"],
     )

@@ -40,6 +40,9 @@ class FileResult:
     unfollowed: tuple[str, ...] = ()
     """What the file compiles that codemods looked for and could not follow, each as `place: what`."""
 
+    compiles: int = 0
+    """How many places of the file ask torch to compile something."""
+
 
 def find(
     project: Project,
@@ -76,10 +79,12 @@ def find(
             findings.extend(ask(codemod, module, project))
         except SourceError as error:
             errors.append(error.reason if error.path == path else str(error))
-    unfollowed = by_place(not_followed(module, project, codemods)) if is_followed(path, raw, codemods) else ()
+    follow = is_followed(path, raw, codemods)
+    unfollowed = by_place(not_followed(module, project, codemods)) if follow else ()
+    compiles = count_regions(module, project) if follow else 0
     kept, suppressed, unused = silence(module, findings, codemods)
     keyed, said = tuple(with_keys(module, kept)), "; ".join(errors)
-    return FileResult(path, keyed, suppressed, unused, said, not project.was_asked, unfollowed)
+    return FileResult(path, keyed, suppressed, unused, said, not project.was_asked, unfollowed, compiles)
 
 
 def is_followed(path: str, raw: bytes, codemods: Sequence[Codemod]) -> bool:
@@ -100,6 +105,16 @@ def not_followed(module: Module, project: Project, codemods: Sequence[Codemod]) 
         if any(codemod.repairs_breaks and codemod.sites is None for codemod in codemods):
             unseen = [region for region in compiled_code(project).unseen if region.path == module.path]
             yield from (f"{region}: what it is cannot be told by names" for region in unseen)
+
+
+def count_regions(module: Module, project: Project) -> int:
+    """How many places of a module ask torch to compile something."""
+    with suppress(Exception):
+        code = compiled_code(project)
+        return len(
+            {region for region in (*code.unseen, *(one for _, one in code.begins)) if region.path == module.path}
+        )
+    return 0
 
 
 def by_place(lines: Iterable[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,7 +17,7 @@ from fullgraph.codemods.model import Finding, FullgraphError, Safety
 from fullgraph.codemods.project import Project
 from fullgraph.codemods.registry import all_codemods
 from fullgraph.codemods.rewrite.asking import FILE_LIMIT
-from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.find import FileResult, follows
 from fullgraph.codemods.rewrite.journal import Journal
 from fullgraph.codemods.rewrite.scan import Stopped
 from fullgraph.codemods.rewrite.walk import Tree, find_root
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from fullgraph.validate.model import Verdict
 
 UNDECIDED = 4
+PEOPLE = ("full", "concise")
+"""The forms of a report that are for people."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,9 @@ class Request:
     executor: str = "local"
     file_limit: float = FILE_LIMIT
     observed: Path | None = None
+    everything: bool = False
+    """Whether findings that are left alone are shown, and not only counted."""
+
     into: Path | None = None
     """The folder for copies of installed packages, which are rewritten there."""
 
@@ -115,13 +120,52 @@ class Chooser(Reviewer, Protocol):
     def why_left(self, finding: Finding) -> str: ...
 
 
-def check(request: Request) -> int:
+def check(request: Request, *, statistics: bool = False) -> int:
     """Report what the codemods find; the exit code."""
     report = Report()
     with until_stopped(report), told(report):
         for job in jobs_for(request, report, writes=False):
             with told(report):
                 report.add_results(job.tree, look(job, report))
+    if not statistics:
+        return show(report, request)
+    from fullgraph.codemods.ui.report.as_text import error_text
+    from fullgraph.codemods.ui.report.statistics import render
+
+    render(report, color=use_color(request.color))
+    for place, reason in report.errors:
+        click.echo(error_text(place, reason), err=True)
+    return report.exit_code
+
+
+def watch(request: Request) -> int:
+    """Check now and whenever a file changes, until Ctrl-C."""
+    from fullgraph.codemods.ui.watch import watch
+
+    return watch(request.paths, lambda: check(request))
+
+
+def add_ignores(request: Request) -> int:
+    """Write a comment at every finding that `check` shows; the exit code."""
+    from fullgraph.codemods.rewrite.ignoring import ignoring
+
+    report = Report()
+
+    def scanner(job: Job) -> Scanner:
+        def look(tree: Tree) -> list[FileResult]:
+            found = job.scanner(tree)
+            kept = [replace(result, findings=tuple(filter(is_shown, result.findings))) for result in found]
+            return ignoring(Project(tree.root, tree.entries), kept)
+
+        return look
+
+    def is_shown(finding: Finding) -> bool:
+        return request.everything or finding.is_fixable
+
+    with told(report):
+        for job in jobs_for(request, report, writes=True):
+            with told(report):
+                fix_job(replace(job, codemods=[], scanner=scanner(job)), report, AcceptAll(False), None)
     return show(report, request)
 
 
@@ -129,7 +173,7 @@ def fix(
     request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRequest | None = None, tui: bool = False
 ) -> int:
     """Rewrite what the reviewer accepts; the exit code. `tui`: a person is asked on the full screen."""
-    is_interactive = request.form == "text" and is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    is_interactive = request.form in PEOPLE and is_terminal(sys.stdin) and is_terminal(sys.stdout)
     if tui and not is_interactive:
         raise FullgraphError("--tui needs a terminal to draw on")
     is_dry = diff or not (yes or is_interactive)
@@ -243,11 +287,15 @@ def show(report: Report, request: Request) -> int:
         from fullgraph.codemods.ui.observed.join import join
 
         join(report, report.observed, is_all=not (request.select or request.ignore or request.symbols or request.lines))
-    if request.form == "json":
-        from fullgraph.codemods.ui.report.as_json import render
-    else:
+    if request.form in PEOPLE:
         from fullgraph.codemods.ui.report.as_text import render
-    render(report, quiet=request.quiet, color=use_color(request.color))
+
+        color = use_color(request.color)
+        render(report, form=request.form, quiet=request.quiet, color=color, everything=request.everything)
+    else:
+        from fullgraph.codemods.ui.report.as_json import FORMS
+
+        FORMS[request.form](report)
     return report.exit_code
 
 
@@ -349,6 +397,8 @@ def job_for(request: Request, report: Report, field: Field, loaded: Sequence[typ
         report.ground.leave_out(tree)
         for codemod in codemods:
             codemod.sites = report.ground.sites(tree.root) if codemod.repairs_breaks else None
+    report.gains |= {codemod.name: codemod.why for codemod in codemods}
+    report.follows |= any(map(follows, codemods))
     size = sum(tree.entries[path].size for path in tree.targets)
     progress = ProgressBar(len(tree.targets), size, request.quiet)
     wanted = Filter(request.symbols, request.lines)

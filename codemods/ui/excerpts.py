@@ -12,6 +12,9 @@ from fullgraph.codemods.ui.at.place import Lines
 from fullgraph.codemods.ui.report.spot import COMPOUND
 from fullgraph.codemods.ui.view import CodeLine, FileDiff
 
+NEAR = 1
+"""Lines that may stay between two changes that are shown as one."""
+
 Read = Callable[[str], Lines | None]
 """A file of the project by its path; None if it cannot be read any more."""
 
@@ -38,37 +41,37 @@ def fix_of(finding: Finding, read: Read) -> tuple[FileDiff, ...]:
     """What the edits change, the finding's own file first and new files last."""
     paths = sorted(finding.paths(), key=lambda path: path in finding.created())
     parts = (file_diff(path, [edit for edit in finding.edits if edit.path == path], read) for path in paths)
-    return tuple(part for part in parts if part.lines)
+    return tuple(part for part in parts if part.hunks)
 
 
 def file_diff(path: str, edits: Sequence[Edit], read: Read) -> FileDiff:
     if edits[0].creates:
         added = (CodeLine(number, bare(text), "+") for number, text in enumerate(LINE.findall(edits[0].new_text), 1))
-        return FileDiff(path, tuple(added), is_new=True)
+        return FileDiff(path, (tuple(added),), is_new=True)
     lines = read(path)
     if lines is None or max(edit.span.end for edit in edits) > len(lines.text):
         return FileDiff(path, ())
-    return FileDiff(path, tuple(changed_lines(lines, edits)))
+    return FileDiff(path, tuple(hunks_of(lines, edits)))
 
 
-def changed_lines(lines: Lines, edits: Sequence[Edit]) -> Iterator[CodeLine]:
-    """Edits that touch the same lines are shown as one change."""
+def hunks_of(lines: Lines, edits: Sequence[Edit]) -> Iterator[tuple[CodeLine, ...]]:
+    """Edits that are near each other are shown as one change."""
     shifts: dict[int, int] = {}
     for first, last, group in by_rows(lines, edits):
         position = lines.position(lines.starts[first])
         shift = shifts.get(position.cell, 0)
         old, new = both_sides(lines, first, last, group)
-        yield from signed_lines(old, new, position.line, position.line + shift)
+        yield tuple(signed_lines(old, new, position.line, position.line + shift))
         shifts[position.cell] = shift + len(new) - len(old)
 
 
 def by_rows(lines: Lines, edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[Edit]]]:
-    """The edits in order, those together whose rows touch; with the first and the last row."""
+    """The edits in order, those near each other together; with the first and the last row."""
     group: list[Edit] = []
     first = last = -1
     for edit in sorted(set(edits), key=lambda edit: (edit.span, edit.new_text)):
         begin, end = lines.row_of(edit.span.start), lines.row_of(max(edit.span.start, edit.span.end - 1))
-        if group and begin > last:
+        if group and begin > last + 1 + NEAR:
             yield first, last, group
             group = []
         first, last = (first, max(last, end)) if group else (begin, end)

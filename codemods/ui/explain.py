@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import re
+import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import fields
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -15,20 +18,52 @@ from fullgraph.codemods.registry import all_codemods, codemod_named
 from fullgraph.codemods.rewrite.diff import patch
 from fullgraph.codemods.rewrite.walk import SUFFIXES
 from fullgraph.codemods.ui.config import as_text
+from fullgraph.codemods.ui.screen import joined, screen
 from fullgraph.codemods.ui.terminal import paint, paint_patch, wrap
+
+MOST = 40
+"""Lines of an example that a terminal shows."""
 
 ON_REQUEST = "On request: it runs only where it is selected by name, or a ticket asks for it."
 TESTS = "Writes tests: `fix --write-tests` puts a regression test into the project's tests folder with each finding."
 
 
-def list_codemods(files: Sequence[Path] = ()) -> str:
-    """A line for each codemod: of these files, or all that are installed."""
+def list_codemods(files: Sequence[Path] = (), color: bool = False) -> str:
+    """The codemods by subject, each with what it does and what was measured: of these files, or all installed ones."""
+    from rich.text import Text
+
+    where = screen(color)
+    lines: list[Text] = []
     kinds = held_by(files) or all_codemods()
-    width = max((len(name) for name in kinds), default=0)
-    return "".join(
-        f"{name:<{width}}  {summary_of(kind)}{' (on request)' if kind.on_request else ''}\n"
-        for name, kind in kinds.items()
-    )
+    for subject, group in groupby(sorted(kinds.values(), key=lambda kind: (subject_of(kind), kind.name)), subject_of):
+        lines += [Text(), *where.wrap(Text(subject, "bold"))] if lines else where.wrap(Text(subject, "bold"))
+        for kind in group:
+            lines.append(
+                Text.assemble("  ", (kind.name, "cyan"), ("  on request" if kind.on_request else "", "yellow"))
+            )
+            lines += where.wrap(Text(summary_of(kind)), 6)
+            lines += where.wrap(Text(worth_of(kind), "dim"), 6)
+    return where.show(joined(lines))
+
+
+def subject_of(kind: type[Codemod]) -> str:
+    """What the folder of the codemod is about, as the folder says; else where it comes from."""
+    package = sys.modules.get(kind.__module__.rpartition(".")[0])
+    return (inspect.getdoc(package) or "").rstrip(".") if package else Path(inspect.getfile(kind)).name
+
+
+def worth_of(kind: type[Codemod]) -> str:
+    """`Proven in 3 of 4 fixtures: breaks 2 > 0 (torch 2.13.0, cpu)`"""
+    from fullgraph.codemods.ui.measured import stored_rows
+
+    rows = [row for _, row in stored_rows(kind.name)]
+    proven = [row for row in rows if row["ruling"] == "proven"]
+    if not proven:
+        return f"No gain measured in {len(rows)} fixtures." if rows else "Nothing measured."
+    best = proven[0]
+    gained = "; ".join(best["numbers"][name] for name in best["better"] if name in best["numbers"])
+    on = f"torch {best['torch'].partition('+')[0]}, {best['device']}"
+    return f"Proven in {len(proven)} of {len(rows)} fixtures{f': {gained}' if gained else ''} ({on})."
 
 
 def summary_of(kind: type[Codemod]) -> str:
@@ -42,17 +77,26 @@ def held_by(files: Sequence[Path]) -> dict[str, type[Codemod]]:
 
 
 def explain(name: str, color: bool = False, files: Sequence[Path] = ()) -> str:
-    """Everything about one codemod, as plain text."""
+    """Everything about one codemod, in the width of the terminal: what it does, an example, then the details."""
     kind = codemod_named(name, {**all_codemods(), **held_by(files)})
-    sections = [paint(name, color, bold=True), inspect.getdoc(kind) or "", options_text(kind, color)]
-    sections.append(evidence_text(kind, color))
-    if kind.on_request:
-        sections.append(ON_REQUEST)
-    if kind.writes_tests:
-        sections.append(wrap(TESTS))
-    sections.append(example_text(name, color))
+    summary, *paragraphs = (inspect.getdoc(kind) or "").split("\n\n")
+    sections = [
+        f"{paint(name, color, bold=True)}\n{wrap(summary, '')}",
+        wrap(ON_REQUEST, "") if kind.on_request else "",
+    ]
+    sections += [example_text(name, color), *map(reflowed, paragraphs)]
+    sections += [options_text(kind, color), evidence_text(kind, color)]
+    sections.append(wrap(TESTS, "") if kind.writes_tests else "")
     sections.append(f"Silence it on a line:  # fullgraph: ignore[{name}]")
     return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def reflowed(paragraph: str) -> str:
+    """A paragraph in the width of the terminal; items of a list stay apart, and code stays as it is."""
+    if any(line.startswith("    ") for line in paragraph.splitlines()):
+        return paragraph
+    items = re.split(r"\n(?=- )", paragraph)
+    return "\n".join(wrap(" ".join(item.split()), "  " if item.startswith("- ") else "") for item in items)
 
 
 class Setting(NamedTuple):
@@ -104,8 +148,11 @@ def choices(hint: Any) -> str:
 
 
 def example_text(name: str, color: bool) -> str:
-    shown = example_of(name)
-    return f"{paint('Example', color, bold=True)}\n{paint_patch(shown, color).rstrip()}" if shown else ""
+    """The example as a diff; of a long one the beginning."""
+    lines = example_of(name).splitlines(keepends=True)
+    more = f"\n... {len(lines) - MOST} more lines" if len(lines) > MOST else ""
+    shown = paint_patch(b"".join(lines[:MOST]), color).rstrip()
+    return f"{paint('Example', color, bold=True)}\n{shown}{more}" if lines else ""
 
 
 def example_of(name: str) -> bytes:

@@ -90,8 +90,7 @@ def run_text(run: Run, runs: list[Run], undone: set[int]) -> list[str]:
     for index, finding in enumerate(run.findings):
         mark = "  (undone)" if index in undone else ""
         name = run.finding_name(index)
-        ignored = "  (ignored)" if finding.is_ignored else ""
-        lines.append(f"  {name:<6} {finding.path}:{finding.line}  {finding.codemod}  {finding.symbol}{ignored}{mark}")
+        lines.append(f"  {name:<6} {finding.path}:{finding.line}  {finding.codemod}  {finding.symbol}{mark}")
     return [plain(line) for line in lines]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -11,6 +12,8 @@ from typing import TextIO
 import click
 
 SIGNS = {b"+": "green", b"-": "red", b"@": "cyan"}
+COMMAND = re.compile("`fullgraph [^`]*`")
+JOINT = "\ue000"
 READABLE = 100
 """Characters beyond which a line of prose is no longer easy to read, however wide the terminal."""
 
@@ -49,6 +52,17 @@ def paint_line(line: bytes) -> str:
 
 
 def wrap(text: str, indent: str = "  ") -> str:
-    """Prose in lines that fit the terminal; the lines after the first are indented."""
-    width = min(shutil.get_terminal_size().columns, READABLE)
-    return textwrap.fill(text, max(width, 20), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    """Prose in lines that fit the terminal; the lines after the first are indented. Commands stay in one piece."""
+    width = max(min(shutil.get_terminal_size().columns, READABLE), 20)
+    return together(
+        textwrap.fill(apart(text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    )
+
+
+def apart(text: str) -> str:
+    """The text with something else for the blanks of commands, which nobody should have to copy from two lines."""
+    return COMMAND.sub(lambda found: found[0].replace(" ", JOINT), text)
+
+
+def together(text: str) -> str:
+    return text.replace(JOINT, " ")

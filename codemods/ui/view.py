@@ -48,10 +48,10 @@ class CodeLine:
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What a fix changes in one file: only the lines that change, and those between two changes of one statement."""
+    """What a fix changes in one file: each hunk has the lines that change, and those between two changes."""
 
     path: str
-    lines: tuple[CodeLine, ...]
+    hunks: tuple[tuple[CodeLine, ...], ...]
     is_new: bool = False
 
 
@@ -91,9 +91,8 @@ class View:
     @property
     def help(self) -> str:
         """What to type next."""
-        more = f"`fullgraph explain {self.codemod}` says more"
-        writes = "fix --unsafe" if self.badge is Badge.UNSAFE else "fix"
-        return f"`fullgraph {writes}` writes it; {more}" if self.is_fixable else more
+        explain = f"`fullgraph explain {self.codemod}`"
+        return f"`fullgraph fix --select {self.codemod}`, {explain}" if self.is_fixable else explain
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """What is said of it beside its title, each with its label."""

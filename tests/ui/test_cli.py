@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from fullgraph.codemods.ui.cli import main
 from tests.ui.running import COMMAND, FILES, Terminal, arguments, environment, run, texts, write_project
 
 BEFORE = {path: text for path, text in FILES.items() if path.startswith("pkg/")}
@@ -33,24 +36,28 @@ def test_findings_are_exit_code_1_and_none_is_0(project: Path) -> None:
     assert run(project, "check").code == 1
     clean = run(project, "check", "--select", "flatten_nest")
     assert (clean.code, clean.out) == (0, "")
-    assert clean.err == "No findings in 3 files.\n"
+    assert clean.err.startswith("No findings in 3 files.\n")
 
 
 def test_findings_go_to_stdout_and_the_rest_to_stderr(project: Path) -> None:
-    result = run(project, "check")
-    assert result.out.splitlines()[0] == "pkg/a.py:2:5: call_fast: slow() waits (one)"
-    assert result.err == "7 findings in 3 files; 6 can be fixed, 1 of them unsafe.\n"
+    result = run(project, "check", "--format", "concise")
+    assert result.out.splitlines()[0] == "pkg/a.py:2:5: call_fast: slow() waits [safe]"
+    assert result.err.splitlines() == [
+        "7 findings in 3 files; 6 can be fixed, 1 of them unsafe.",
+        "1 finding left alone: other reasons (1); --all shows it.",
+        "Next: `fullgraph fix` shows each rewrite and asks, `fullgraph fix --yes` writes the 5 safe ones.",
+    ]
 
 
 def test_quiet_says_findings_and_errors_only(project: Path) -> None:
-    result = run(project, "check", "--quiet", ".", "nope")
+    result = run(project, "check", "--quiet", "--all", "--format", "concise", ".", "nope")
     assert len(result.out.splitlines()) == 7
     assert result.err == "nope: error: no such file or folder\n"
 
 
 def test_no_path_means_the_current_folder(project: Path) -> None:
     result = run(project / "pkg", "check", "--select", "rename_shared")
-    assert result.out.startswith("c.py:1:1: ")
+    assert result.out.startswith("c.py  1 finding\n")
 
 
 def test_the_same_command_says_the_same_twice(project: Path) -> None:
@@ -60,15 +67,15 @@ def test_the_same_command_says_the_same_twice(project: Path) -> None:
 def test_several_paths_in_several_projects_are_one_report(project: Path, tmp_path: Path) -> None:
     write_project(tmp_path / "other")
     result = run(tmp_path, "check", "project/pkg/a.py", "other", "project/pkg/a.py")
-    assert "project/pkg/a.py:2:5: " in result.out
-    assert "other/pkg/a.py:2:5: " in result.out
+    assert "--> project/pkg/a.py:2:5 in one\n" in result.out
+    assert "--> other/pkg/a.py:2:5 in one\n" in result.out
     assert "11 findings in 4 files" in result.err
 
 
 def test_a_closed_pipe_ends_quietly(project: Path) -> None:
     (project / "pkg" / "many.py").write_text("slow()\n" * 5000)
     done = shell(project, "set -o pipefail; $CHECK | head -1")
-    assert done.stdout == "pkg/a.py:2:5: call_fast: slow() waits (one)\n"
+    assert done.stdout == "pkg/a.py  3 findings\n"
     assert done.stderr == ""
 
 
@@ -91,7 +98,7 @@ def test_a_current_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
 def test_ctrl_c_while_looking_is_exit_code_130(project: Path, tmp_path: Path) -> None:
     slow = tmp_path / "slow.py"
     slow.write_text(
-        "import sys, time\nfrom codemods import Codemod\n\n\nclass TakeLong(Codemod):\n"
+        "import sys, time\nfrom fullgraph import Codemod\n\n\nclass TakeLong(Codemod):\n"
         "    def find(self, module, project):\n        print('looking', file=sys.stderr)\n        time.sleep(60)\n"
     )
     for command in ("check", "fix"):
@@ -130,25 +137,28 @@ def test_a_terminal_can_do_without_colours(project: Path, options: list[str], ch
 def test_a_terminal_gets_colours(project: Path) -> None:
     terminal = Terminal(project, "check")
     terminal.end()
-    assert b"\x1b[36mcall_fast" in terminal.raw
+    assert b"\x1b[1;36mcall_fast" in terminal.raw
 
 
 # What is asked for
 
 
 def test_select_and_ignore_take_names_one_by_one_or_with_commas(project: Path) -> None:
-    assert run(project, "check", "--select", "flatten_nest,rename_shared").out.count("\n") == 1
-    assert run(project, "check", "--ignore", "call_fast", "--ignore", "flatten_nest").out.count("\n") == 1
+    short = ["check", "--format", "concise"]
+    assert run(project, *short, "--select", "flatten_nest,rename_shared").out.count("\n") == 1
+    assert run(project, *short, "--ignore", "call_fast", "--ignore", "flatten_nest").out.count("\n") == 1
 
 
 def test_only_findings_in_a_symbol(project: Path) -> None:
-    assert run(project, "check", "-q", "--symbol", "Thing.run").out.count("\n") == 3
-    assert run(project, "check", "-q", "--symbol", "Thing").out.count("\n") == 3
-    assert run(project, "check", "-q", "--symbol", "Thin").out.count("\n") == 0
+    short = ["check", "--format", "concise", "--all", "--symbol"]
+    assert run(project, *short, "Thing.run").out.count("\n") == 3
+    assert run(project, *short, "Thing").out.count("\n") == 3
+    assert run(project, *short, "Thin").out.count("\n") == 0
 
 
 def test_only_findings_on_lines(project: Path) -> None:
-    result = run(project, "check", "-q", "pkg/a.py", "--lines", "1-2,10", "--lines", "11")
+    short = ["check", "--format", "concise", "--all"]
+    result = run(project, *short, "pkg/a.py", "--lines", "1-2,10", "--lines", "11")
     assert [line.split(":")[1] for line in result.out.splitlines()] == ["2", "10", "11"]
 
 
@@ -164,12 +174,12 @@ def test_an_option_reaches_its_codemod(project: Path) -> None:
 
 
 def test_excluded_files_are_not_looked_at_unless_they_are_named(project: Path) -> None:
-    assert "pkg/a.py" not in run(project, "check", "--exclude", "a.py").out
-    assert "pkg/a.py" in run(project, "check", "--exclude", "a.py", "pkg/a.py").out
+    assert "pkg/a.py:" not in run(project, "check", "--exclude", "a.py").out
+    assert "pkg/a.py:" in run(project, "check", "--all", "--exclude", "a.py", "pkg/a.py").out
 
 
 def test_a_finding_that_would_change_an_excluded_file_is_left_alone(project: Path) -> None:
-    result = run(project, "check", "--select", "rename_shared", "--exclude", "b.py")
+    result = run(project, "check", "--select", "rename_shared", "--exclude", "b.py", "--all")
     assert "left alone: would have to change pkg/b.py, which is excluded" in result.out
 
 
@@ -248,7 +258,7 @@ def test_paths_that_are_nothing_to_look_at_are_one_line_each(project: Path) -> N
     (project / "notes.txt").write_text("slow()")
     (project / "broken.py").symlink_to("nope.py")
     os.mkfifo(project / "pipe.py")
-    result = run(project, "check", "-q", "nope", "notes.txt", "broken.py", "pipe.py", "pkg/b.py")
+    result = run(project, "check", "-q", "--format", "concise", "nope", "notes.txt", "broken.py", "pipe.py", "pkg/b.py")
     assert (result.code, result.out.count("\n")) == (2, 1)
     assert result.err.splitlines() == [
         "nope: error: no such file or folder",
@@ -275,7 +285,7 @@ def test_a_file_that_is_not_readable_is_one_line(project: Path) -> None:
 
 def test_a_file_that_is_not_writable_is_one_line_and_the_others_are_written(project: Path) -> None:
     (project / "pkg" / "b.py").chmod(0o444)
-    result = run(project, "fix", "--yes")
+    result = run(project, "fix", "--yes", "--all", COLUMNS="200")
     assert result.code == 2
     assert "pkg/b.py: error: not writable\n" in result.err
     assert "left alone: would have to change pkg/b.py, which is not writable" in result.out
@@ -308,9 +318,9 @@ def test_names_and_messages_beyond_ascii_do_not_fail_on_an_ascii_terminal(projec
 def test_yes_writes_what_is_safe_and_names_the_rest_with_the_reason(project: Path) -> None:
     result = run(project, "fix", "--yes")
     assert result.code == 1
-    assert "pkg/a.py:2:5: fixed: call_fast: slow() waits (one)\n" in result.out
-    assert "    unsafe: fast() may read its argument twice; --unsafe includes it\n" in result.out
-    assert "    left alone: the arguments are not known\n" in result.out
+    assert "pkg/a.py:2:5: fixed: call_fast: slow() waits [safe]\n" in result.out
+    assert "= unsafe: fast() may read its argument twice; --unsafe includes it\n" in result.out
+    assert "1 finding left alone: other reasons (1); --all shows it.\n" in result.err
     assert "Run 1: 5 findings written in 3 files; `fullgraph undo 1` takes them back.\n" in result.err
 
 
@@ -439,3 +449,22 @@ def test_a_syntax_error_in_a_named_file_is_reported_even_if_nothing_could_be_fou
     result = run(tmp_path, "check", "broken.py")
     assert result.code == 2
     assert result.err.startswith("broken.py: error: line 2: ")
+
+
+@pytest.mark.parametrize("command", ["check", "fix"])
+def test_help_tells_every_option_once_in_its_group(command: str) -> None:
+    kind = main.commands[command]
+    with click.Context(kind, info_name=command) as context:
+        text = kind.get_help(context)
+    for param in kind.get_params(click.Context(kind)):
+        if isinstance(param, click.Option):
+            assert len(re.findall(rf"(?m)^  (?:-\w, )?{re.escape(param.opts[0])}(?![\w-])", text)) == 1, param.opts
+    titles = re.findall(r"(?m)^(\w.+):$", text)
+    assert titles[:2] == ["What is looked for", "What is shown"]
+
+
+def test_help_tells_every_command_in_a_section() -> None:
+    with click.Context(main, info_name="fullgraph") as context:
+        text = main.get_help(context)
+    assert "Find and fix:\n  check " in text
+    assert {*re.findall(r"(?m)^  ([a-z]+)  ", text)} == {*main.commands}

@@ -48,7 +48,7 @@ def test_the_torch_to_write_for_is_one_for_all_and_the_command_line_comes_first(
     select = ["--select", "disable_compile", "."]
     assert "torch 2.0 (pyproject.toml:3) has no torch.compiler.disable" in run(tmp_path, "check", *select).out
     configured(tmp_path, "[tool.fullgraph]\ntorch = '2.0'\n")
-    assert "left alone: torch 2.0 (--torch) has no" in run(tmp_path, "check", *select).out
+    assert "left alone: torch 2.0 (--torch) has no" in run(tmp_path, "check", "--all", *select).out
     assert "reason=" in run(tmp_path, "fix", "--torch", "2.9", "--diff", "--unsafe", *select).out
     assert "--torch: 'x' is not a version" in run(tmp_path, "check", "--torch", "x", *select).err
 
@@ -65,7 +65,7 @@ def test_the_command_line_comes_first(project: Path) -> None:
     result = run(project, "fix", "--diff", "pkg/b.py", "--option", "call_fast.to=given")
     assert "+    given()" in result.out
     assert "note: this is loud" in run(project, "check", "--option", "call_fast.to=given").out
-    assert "rename_shared" in run(project, "check", "--select", "rename_shared", "pkg/c.py").out
+    assert "rename_shared" in run(project, "check", "--all", "--select", "rename_shared", "pkg/c.py").out
 
 
 def test_excludes_of_both_are_added_up(project: Path) -> None:
@@ -116,7 +116,7 @@ def test_the_value_of_an_option_may_hold_anything() -> None:
 def test_what_is_wrong_is_one_line_and_the_other_projects_are_done(project: Path, text: str, said: str) -> None:
     write_project(project.parent / "other")
     configured(project, text)
-    result = run(project.parent, "check", "-q", "project", "other")
+    result = run(project.parent, "check", "-q", "--all", "--format", "concise", "project", "other")
     assert (result.code, result.out.count("\n")) == (2, 7)
     assert said in result.err
     assert result.err.count("\n") == 1
@@ -142,7 +142,7 @@ def test_other_tools_may_hold_what_they_like(project: Path) -> None:
 
 def test_a_codemod_file_is_loaded_once_for_all_projects(project: Path) -> None:
     loud = project.parent / "loud.py"
-    loud.write_text("from codemods import Codemod\n\n\nclass SayNothing(Codemod): ...\n\n\nprint('loaded')\n")
+    loud.write_text("from fullgraph import Codemod\n\n\nclass SayNothing(Codemod): ...\n\n\nprint('loaded')\n")
     write_project(project.parent / "other")
     result = run(project.parent, "check", "--codemod", str(loud), "--select", "flatten_nest", "project", "other")
     assert result.code == 0

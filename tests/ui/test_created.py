@@ -75,7 +75,7 @@ def files(root: Path) -> dict[str, str]:
 
 
 def test_check_names_the_new_file(root: Path) -> None:
-    assert f"    new: {HELPER}\n" in run(root, "check", "pkg").out
+    assert f"> {HELPER} (new, 2 lines)\n" in run(root, "check", "pkg").out
 
 
 def test_the_patch_of_a_dry_run_is_one_that_git_applies(root: Path) -> None:

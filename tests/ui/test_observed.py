@@ -124,10 +124,10 @@ def test_a_recompile_costs_more_than_a_few_reads(project: Path) -> None:
 
 def test_a_finding_says_what_was_observed_of_it(project: Path) -> None:
     told = observed(project, reads=[read_at(2, 300)], entries=[entry(breaks=[break_at(9)])])
-    out = run(project, "check", "--observed", told).out
-    assert "    observed: 300 host reads here\n" in out
-    assert "    observed: 1 break here (GB0059), 2 times; entry Thing.run: called 300 times, compiled 2 times\n" in out
-    assert "    observed: not run\n" in out
+    out = " ".join(run(project, "check", "--all", "--observed", told).out.split())
+    assert "= observed: 300 host reads here" in out
+    assert "= observed: 1 break here (GB0059), 2 times; entry Thing.run: called 300 times, compiled 2 times" in out
+    assert "= observed: not run" in out
 
 
 def test_a_finding_where_something_is_compiled_is_about_that_entry(project: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_review_asks_first_about_what_cost_most(project: Path) -> None:
 
 def test_what_no_codemod_knows_is_listed_with_its_line(project: Path) -> None:
     told = observed(project, reads=[read_at(3, 70), read_at(2, 5)], entries=[entry(breaks=[break_at(8)])])
-    out = run(project, "check", "--observed", told).out
+    out = run(project, "check", "--all", "--observed", told, COLUMNS="200").out
     section = out.partition("observed, and no codemod knows it:\n")[2].splitlines()
     assert section == ["  pkg/a.py:3: 70 host reads (item)"]
     assert "  pkg/a.py:8 (GB0059): declined: no codemod repairs it here\n" in out

@@ -88,11 +88,11 @@ def test_empty_files_are_no_division_by_zero() -> None:
 
 
 def test_a_terminal_sees_it_and_it_is_gone_at_the_end(project: Path) -> None:
-    terminal = Terminal(project, "check", "--codemod", "../waits.py", "--select", "take_your_time")
+    terminal = Terminal(project, "check", "--codemod", "../waits.py", "--select", "take_your_time", "--all")
     terminal.expect("/20 files")
     terminal.expect(" left")
     assert terminal.end() == 1
-    before_report = terminal.screen.partition("m00.py:1:1")[0]
+    before_report = terminal.screen.partition("m00.py  1 finding")[0]
     assert before_report.endswith("\r"), "the line is empty again"
     assert before_report.rstrip("\r").endswith(" ")
 
@@ -106,11 +106,11 @@ def test_a_pipe_and_quiet_see_none(project: Path) -> None:
     assert "/20 files" not in terminal.screen
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", ["concise", "json"])
 def test_ctrl_c_leaves_a_report_of_what_was_found(project: Path, form: str) -> None:
     (project / "m10.py").write_text("wait()\n")
     process = subprocess.Popen(
-        [COMMAND, "check", "--codemod", "../waits.py", "--format", form],
+        [COMMAND, "check", "--codemod", "../waits.py", "--all", "--format", form],
         cwd=project,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -136,7 +136,17 @@ def test_ctrl_c_leaves_a_report_of_what_was_found(project: Path, form: str) -> N
 
 def test_a_file_that_takes_too_long_is_named_by_the_command(project: Path) -> None:
     (project / "m10.py").write_text("wait()\n")
-    given = [str(COMMAND), "check", "--codemod", "../waits.py", "--time-limit-per-file", "1"]
+    given = [
+        str(COMMAND),
+        "check",
+        "--codemod",
+        "../waits.py",
+        "--all",
+        "--format",
+        "concise",
+        "--time-limit-per-file",
+        "1",
+    ]
     done = subprocess.run(given, cwd=project, env=environment(), capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "m10.py: error: took longer than 1 s (--time-limit-per-file); left" in done.stderr

@@ -34,12 +34,13 @@ def test_json_of_a_dry_run_holds_the_patch(project: Path) -> None:
 def test_findings_that_are_left_alone_for_one_reason_are_told_together(project: Path) -> None:
     (project / "pkg" / "a.py").write_text("def one(items):\n    slow(*items)\n    slow(*items)\n    slow(1)\n")
     (project / "pkg" / "d.py").write_text("def two(items):\n    slow(*items)\n")
-    result = run(project, "check", "--select", "call_fast", "pkg/a.py", "pkg/d.py")
+    result = run(project, "check", "--all", "--select", "call_fast", "pkg/a.py", "pkg/d.py")
     assert result.out.count("left alone: ") == 1
-    assert "\n    also at pkg/a.py:3:5, pkg/d.py:2:5\n    left alone: the arguments are not known\n" in result.out
+    assert "\n  = also at: pkg/a.py:3:5, pkg/d.py:2:5\n  = left alone: the arguments are not known\n" in result.out
     assert "4 findings in 2 files; 1 can be fixed" in result.err
     assert len(json.loads(run(project, "check", "--select", "call_fast", "--format", "json").out)["findings"]) > 4
-    assert run(project, "check", "-q", "--select", "call_fast", "pkg/a.py").out.count("pkg/a.py") == 3
+    short = run(project, "check", "--all", "--format", "concise", "--select", "call_fast", "pkg/a.py")
+    assert short.out.count("pkg/a.py") == 3
 
 
 def test_tests_are_counted_and_looked_at_where_they_are_named(project: Path) -> None:
@@ -56,7 +57,7 @@ def test_tests_are_counted_and_looked_at_where_they_are_named(project: Path) -> 
 
 def test_what_was_not_followed_is_said_with_the_next_step() -> None:
     [said] = [line for line in closing(Report(files=1, unfollowed=["a.py:3: `net` (...)"])) if "not followed" in line]
-    assert "a.py:3: `net`" in said
+    assert "missing: a.py:3 (--all says why)" in said
     assert "`fullgraph observe -- COMMAND`" in said
     assert "`fullgraph audit`" in said
 
@@ -97,7 +98,7 @@ def test_a_suppressed_finding_is_counted_and_a_useless_suppression_is_a_warning(
 def test_a_codemod_that_fails_is_one_line_about_the_file(project: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text(
-        "from codemods import Codemod\n\n\nclass BreakDown(Codemod):\n"
+        "from fullgraph import Codemod\n\n\nclass BreakDown(Codemod):\n"
         "    def find(self, module, project):\n        raise KeyError('x')\n"
     )
     result = run(project, "check", "--codemod", str(broken))
@@ -114,7 +115,7 @@ def test_notebooks_are_placed_by_cell_before_and_after_writing(project: Path) ->
     (project / "book.ipynb").write_text(json.dumps(book, indent=1))
     expected = ["book.ipynb:cell 1:1", "book.ipynb:cell 2:1"]
     for command in (["check"], ["fix", "--yes", "--option", "call_fast.to=f"]):
-        result = run(project, *command, "book.ipynb")
+        result = run(project, *command, "--format", "concise", "book.ipynb")
         assert [
             line.rpartition(": call_fast")[0].removesuffix(": fixed") for line in result.out.splitlines()
         ] == expected

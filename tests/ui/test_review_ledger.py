@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullgraph.codemods.model import IGNORE, Edit, Finding, Safety, Span
+from fullgraph.codemods.model import ADD_IGNORE, Edit, Finding, Safety, Span
 from fullgraph.codemods.ui.report.model import DECLINED, NOT_ASKED
 from fullgraph.codemods.ui.review.ledger import ACCEPTED, IGNORED, LEFT, Ledger
 
@@ -20,7 +20,7 @@ def finding(number: int, codemod: str = "mend", path: str = "a.py", safety: Safe
 
 
 def ignoring(one: Finding) -> Finding:
-    return replace(one, edits=(Edit(one.path, Span(9, 9), f"  {IGNORE}[{one.codemod}]"),))
+    return replace(one, codemod=ADD_IGNORE)
 
 
 def rivals(*pairs: tuple[Finding, Finding]) -> dict[str, frozenset[str]]:

@@ -33,7 +33,7 @@ def finding(text: str, *changes: tuple[str, str], path: str = "a.py") -> Finding
 def diff(text: str, *changes: tuple[str, str], path: str = "a.py") -> list[str]:
     lines = lines_of(text, path)
     [part] = fix_of(finding(lines.text, *changes, path=path), lambda path: lines)
-    return [f"{line.number}{line.sign}{line.text}" for line in part.lines]
+    return [f"{line.number}{line.sign}{line.text}" for hunk in part.hunks for line in hunk]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_caveat_is_an_open_assumption_and_a_reason_says_why_it_was_left() -> N
     unsafe = replace(finding(TEXT, ("slow", "fast")), safety=Safety.UNSAFE, caveat="x is read twice")
     assert list(view_of(unsafe).remarks()) == [("unsafe", "x is read twice")]
     assert list(view_of(unsafe, "declined").remarks()) == [("left alone", "declined")]
-    assert "fix --unsafe" in view_of(unsafe).help
+    assert "fix --select call_fast" in view_of(unsafe).help
 
 
 def test_the_characters_of_a_finding_are_marked_on_the_last_line_without_a_break() -> None:
@@ -107,7 +107,7 @@ def test_lines_between_two_changes_of_one_edit_are_kept() -> None:
 def test_a_new_file_is_shown_as_added_lines() -> None:
     made = replace(finding(TEXT), edits=(Edit("b.py", Span(0, 0), "x = 1\ny = 2\n", creates=True),))
     [part] = fix_of(made, lambda path: None)
-    assert (part.path, part.is_new, [line.text for line in part.lines]) == ("b.py", True, ["x = 1", "y = 2"])
+    assert (part.path, part.is_new, [line.text for line in part.hunks[0]]) == ("b.py", True, ["x = 1", "y = 2"])
 
 
 def test_lines_of_a_notebook_count_in_their_cell() -> None:
@@ -122,3 +122,7 @@ def test_lines_of_a_notebook_count_in_their_cell() -> None:
         "2-slow(2)",
         "2+fast(2)",
     ]
+
+
+def test_changes_with_one_line_between_them_are_one_hunk() -> None:
+    assert diff("a\nb\nc\n", ("a", "x"), ("c", "z")) == ["1-a", "1+x", "2 b", "3-c", "3+z"]

@@ -162,7 +162,7 @@ def ends_text(ends: Sequence[End], is_dry: bool) -> Iterator[str]:
 
 def end_text(end: End) -> Iterator[str]:
     from fullgraph.codemods.ui.observed.as_text import place_of
-    from fullgraph.codemods.ui.report.as_text import on_one_line
+    from fullgraph.codemods.ui.screen import on_one_line
 
     place = place_of({"file": end.seen.place.file, "line": end.seen.place.line})
     named = f" ({end.seen.id})" if end.seen.id else ""

@@ -16,9 +16,24 @@ from fullgraph.codemods.ui.cli.options import EPILOG
 from fullgraph.codemods.ui.cli.proving import audit, capture, harness, observe, prove, scenario
 from fullgraph.codemods.ui.cli.tickets import ticket
 
+SECTIONS = {
+    "Find and fix": (check, fix, list_command, explain),
+    "Run and prove": (observe, prove, audit, scenario, capture, harness),
+    "History": (log, undo, recover),
+    "Tickets, pipelines, editors": (ticket, ci, at, lsp),
+}
+
 
 class Answers(click.Group):
     """Turns what the user can act on into one line and exit code 2, and Ctrl-C into exit code 130."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        longest = max(len(name) for name in self.commands)
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                room = formatter.width - 6 - longest
+                rows = [(f"{command.name:<{longest}}", command.get_short_help_str(room)) for command in commands]
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         from fullgraph.codemods.model import FullgraphError
@@ -56,23 +71,6 @@ def main() -> None:
     """Find PyTorch code that torch.compile stumbles over, review the rewrite, write it, take it back."""
 
 
-for command in (
-    check,
-    fix,
-    ci,
-    prove,
-    audit,
-    capture,
-    observe,
-    scenario,
-    ticket,
-    harness,
-    at,
-    lsp,
-    list_command,
-    explain,
-    log,
-    undo,
-    recover,
-):
-    main.add_command(command)
+for commands in SECTIONS.values():
+    for command in commands:
+        main.add_command(command)

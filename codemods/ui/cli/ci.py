@@ -77,7 +77,7 @@ def ci(ctx: click.Context, /, scenarios: tuple[str, ...], **given: Any) -> None:
     proof = proof_request(scenarios, "text", given["quiet"], given["color"], given)
     policy = Policy(given.pop("fail_on"), given.pop("max_findings"))
     own = {name: given.pop(name) for name in OWN}
-    looking = Request(form="text", **given)
+    looking = Request(form="concise", **given)
     sys.exit(ci(CiRequest(looking, policy, outputs, proof=proof if scenarios else None, **own)))
 
 

@@ -12,6 +12,7 @@ from fullgraph.codemods.ui.cli.options import (
     EPILOG,
     PROOF_EPILOG,
     Fix,
+    Grouped,
     codemod_option,
     color_option,
     complete_codemods,
@@ -24,13 +25,25 @@ from fullgraph.codemods.ui.cli.options import (
 )
 
 
-@click.command(epilog=EPILOG)
+@click.command(cls=Grouped, epilog=EPILOG)
 @finding_options
-def check(**given: Any) -> None:
-    """Report findings in PATHS (default: the current folder). Nothing is written."""
-    from fullgraph.codemods.ui.commands import Request, check
+@click.option("--statistics", is_flag=True, help="Count the findings by codemod and badge, and show no more.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes (needs fullgraph[watch]).")
+@click.option(
+    "--add-ignore", is_flag=True, help="Write `# fullgraph: ignore[NAME]` at the findings; undo takes it back."
+)
+def check(statistics: bool, watch: bool, add_ignore: bool, **given: Any) -> None:
+    """Report findings in PATHS (default: the current folder). Nothing is written, but with --add-ignore."""
+    from fullgraph.codemods.ui import commands
 
-    sys.exit(check(Request(**given)))
+    if statistics + watch + add_ignore > 1:
+        raise click.UsageError("give one of --statistics, --watch and --add-ignore")
+    request = commands.Request(**given)
+    if statistics and request.form not in commands.PEOPLE:
+        raise click.UsageError(f"--statistics is a table: not with --format {request.form}")
+    if watch:
+        sys.exit(commands.watch(request))
+    sys.exit(commands.add_ignores(request) if add_ignore else commands.check(request, statistics=statistics))
 
 
 @click.command(cls=Fix, epilog=f"{EPILOG} With --prove: {PROOF_EPILOG}")
@@ -73,11 +86,13 @@ def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: t
 
 @click.command("list")
 @codemod_option("The codemods of this file instead.")
-def list_command(codemod_files: tuple[Path, ...]) -> None:
-    """Every codemod, with one line on what it does."""
+@color_option
+def list_command(codemod_files: tuple[Path, ...], color: str) -> None:
+    """Every codemod by subject: what it does, what was measured, whether it runs only on request."""
     from fullgraph.codemods.ui.explain import list_codemods
+    from fullgraph.codemods.ui.terminal import use_color
 
-    click.echo(list_codemods(codemod_files), nl=False)
+    click.echo(list_codemods(codemod_files, use_color(color)), nl=False)
 
 
 @click.command()
@@ -87,7 +102,7 @@ def list_command(codemod_files: tuple[Path, ...]) -> None:
 @click.option("--python", default="", metavar="PATH", help="With --measure: the interpreter that has your torch.")
 @color_option
 def explain(name: str, codemod_files: tuple[Path, ...], measure: bool, python: str, color: str) -> None:
-    """What the codemod NAME does, what it leaves alone, its options, what was measured, and an example."""
+    """What the codemod NAME does: an example, what it leaves alone, its options, and what was measured."""
     from fullgraph.codemods.ui.explain import explain as explained
     from fullgraph.codemods.ui.terminal import use_color
 

@@ -46,7 +46,40 @@ class LineRanges(click.ParamType):  # type: ignore[type-arg]
         return first, last
 
 
-class Fix(click.Command):
+GROUPS = {
+    "What is looked for": (
+        "select",
+        "ignore",
+        "symbols",
+        "lines",
+        "options",
+        "exclude",
+        "codemod_files",
+        "observed",
+        "torch",
+    ),
+    "What is shown": ("form", "everything", "statistics", "watch", "quiet", "color"),
+    "What is written": ("diff", "yes", "unsafe", "into", "write_tests", "add_ignore"),
+    "What is proven": ("scenarios", "keep", "report", *PROOF_NAMES),
+    "How it runs": ("jobs", "executor", "file_limit", "no_cache"),
+}
+"""The options of commands that have many, by the names of their parameters."""
+
+
+class Grouped(click.Command):
+    """Its help tells the options by groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+        records = {option.name: record for option in options if (record := option.get_help_record(ctx))}
+        grouped = [(title, [records.pop(name) for name in names if name in records]) for title, names in GROUPS.items()]
+        for title, rows in (*grouped, ("Options", [*records.values()])):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+class Fix(Grouped):
     """`--write-tests` takes a folder behind `=` only: what follows it is a path to fix."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -128,9 +161,15 @@ def codemod_option(text: str) -> Callable[[F], F]:
 
 def finding_options(command: F) -> F:
     """The options that `check` and `fix` share."""
-    command = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)(
-        command
-    )
+    command = click.option(
+        "--format",
+        "form",
+        type=click.Choice(["full", "concise", "json", "jsonl"]),
+        default="full",
+        show_default=True,
+        help="concise: a line for each finding; jsonl: a JSON object for each.",
+    )(command)
+    command = click.option("--all", "everything", is_flag=True, help="Show findings that are left alone, too.")(command)
     command = click.option(
         "--observed",
         type=click.Path(path_type=Path),

@@ -13,8 +13,19 @@ from fullgraph.codemods.ui.report.model import Line, Report
 VERSION = 1
 
 
-def render(report: Report, *, quiet: bool, color: bool) -> None:
+def render(report: Report) -> None:
     click.echo(json.dumps(as_json(report), indent=2))
+
+
+def render_lines(report: Report) -> None:
+    """A line for each finding, for readers that take one at a time; what is wrong goes to standard error."""
+    for line in report.lines:
+        click.echo(json.dumps(line_as_json(line)))
+    for place, reason in report.errors:
+        click.echo(json.dumps({"error": reason, "place": place}), err=True)
+
+
+FORMS = {"json": render, "jsonl": render_lines}
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import re
 import shlex
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import click
 
 from fullgraph.codemods.model import Safety
 from fullgraph.codemods.rewrite.walk import find_root
-from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.report.block import block, concise, heading
 from fullgraph.codemods.ui.report.model import CLOSED, DECLINED, FIXED, FOUND, IGNORED, NOT_ASKED, Line, Report
-from fullgraph.codemods.ui.terminal import paint, paint_patch
+from fullgraph.codemods.ui.report.reasons import counted
+from fullgraph.codemods.ui.report.views import Viewer, one_fact_once
+from fullgraph.codemods.ui.screen import on_one_line, screen
+from fullgraph.codemods.ui.terminal import is_terminal, paint, paint_patch, wrap
+from fullgraph.codemods.ui.view import View
 
 MOST_PLACES = 3
-NOT_TEXT = "".join(map(chr, range(0xDC80, 0xDD00)))
-"""Bytes of a name that is no text, as Python holds them; they are shown as they are."""
+OBSERVE = "`fullgraph observe -- COMMAND`"
 
 
-def render(report: Report, *, quiet: bool, color: bool) -> None:
+def render(report: Report, *, form: str, quiet: bool, color: bool, everything: bool = False) -> None:
     """Findings or the patch to standard output; everything about the run itself to standard error."""
     for notice in report.notices:
         click.echo(f"fullgraph: {notice}", err=True)
     if report.is_dry:
         write_patch(report.patch, color)
     else:
-        for line, *others in one_fact_once(worth_telling(report), quiet):
-            click.echo("\n".join(line_text(line, quiet, color, others)))
+        tell = in_full if form == "full" else in_short
+        for text in tell(report, worth_telling(report, everything), color):
+            click.echo(text)
     if report.ends:
         from fullgraph.codemods.ui.breaks.ends import ends_text
 
@@ -46,14 +51,55 @@ def render(report: Report, *, quiet: bool, color: bool) -> None:
     for place, reason in report.errors:
         click.echo(error_text(place, reason), err=True)
     if not quiet:
-        for text in closing(report):
-            click.echo(text, err=True)
+        fit, is_seen = (wrap, color) if is_terminal(sys.stderr) else (str, False)
+        for text in closing(report, everything):
+            click.echo(paint(fit(text), is_seen, dim=True), err=True)
 
 
-def worth_telling(report: Report) -> list[Line]:
-    """Not what a person has just declined or accepted: those are counted only."""
+def worth_telling(report: Report, everything: bool) -> list[Line]:
+    """Not what a person has just answered, nor what cannot be written: those are counted only."""
     told = [line for line in report.lines if line.reason not in (DECLINED, NOT_ASKED)]
-    return [line for line in told if not (report.is_reviewed and line.outcome in CLOSED)]
+    seen = CLOSED if report.is_reviewed else ()
+    return [line for line in told if (everything or not line.finding.left_alone) and line.outcome not in seen]
+
+
+def in_full(report: Report, lines: Sequence[Line], color: bool) -> Iterator[str]:
+    """Each finding with its code, by files; what was fixed in one line."""
+    where, viewer, known = screen(color), Viewer(report), set[str]()
+    for _, group in groupby(one_fact_once(lines), key=lambda lines: (lines[0].root, lines[0].finding.path)):
+        findings = [*group]
+        yield where.show(heading(viewer.view(*findings[0]).path, count(sum(map(len, findings)), "finding")))
+        for found in findings:
+            view = viewer.with_code(*found)
+            is_first = view.codemod not in known
+            told = "\n".join(line_text(found[0], True, color)) if view.outcome in CLOSED else None
+            yield told or where.show(block(view, where, is_first=is_first))
+            known.add(view.codemod)
+
+
+def in_short(report: Report, lines: Sequence[Line], color: bool) -> Iterator[str]:
+    """A line for each finding."""
+    viewer = Viewer(report)
+    return (painted(viewer.view(line), color) for line in lines)
+
+
+def painted(view: View, color: bool) -> str:
+    """The line of a finding; on a terminal its place and its codemod stand out."""
+    text = concise(view)
+    if not color:
+        return text
+    place, name = on_one_line(view.place), paint(view.codemod, color, fg="cyan")
+    return paint(place, color, bold=True) + text[len(place) :].replace(f": {view.codemod}: ", f": {name}: ", 1)
+
+
+def line_text(line: Line, quiet: bool, color: bool) -> Iterator[str]:
+    """A finding in one line, and its remarks below it: for a job's log and for editors."""
+    view = Viewer(Report()).view(line)
+    yield painted(view, color)
+    if view.cost:
+        yield f"    observed: {view.cost}"
+    if not quiet and line.outcome not in CLOSED:
+        yield from (f"    {label}: {on_one_line(text)}" for label, text in view.remarks())
 
 
 def write_patch(patch: bytes, color: bool) -> None:
@@ -64,71 +110,52 @@ def write_patch(patch: bytes, color: bool) -> None:
         click.echo(patch, nl=False)
 
 
-def one_fact_once(lines: Iterable[Line], quiet: bool = False) -> list[list[Line]]:
-    """The lines; findings that say the same of other code and are left alone for one reason stand behind the first."""
-    groups: dict[tuple[object, ...], list[Line]] = {}
-    for number, line in enumerate(lines):
-        is_alone = quiet or line.observed is not None or not line.finding.left_alone or line.finding.notes
-        key = (number,) if is_alone else (line.root, line.outcome, line.finding.codemod, *fact_of(line))
-        groups.setdefault(key, []).append(line)
-    return list(groups.values())
-
-
-def fact_of(line: Line) -> tuple[str, str]:
-    """What is said without code and places, and the reason without those of the finding itself."""
-    finding = line.finding
-    said = re.sub(r"`[^`]*`|\S+:\d+|\d+", "", finding.message)
-    text = re.sub(rf"{re.escape(finding.path)}:(?: line )?{finding.line}(?!\d)", "", line.reason)
-    return said, re.sub("`[^`]*`", lambda code: "" if code[0] in finding.message else code[0], text)
-
-
-def line_text(line: Line, quiet: bool, color: bool, others: Sequence[Line] = ()) -> Iterator[str]:
-    finding = line.finding
-    verb = "" if line.outcome == FOUND else f"{line.outcome}: "
-    yield (
-        f"{paint(on_one_line(line.place), color, bold=True)}: {verb}{paint(finding.codemod, color, fg='cyan')}: "
-        f"{on_one_line(finding.message)} ({finding.symbol})"
-    )
-    if others:
-        yield f"    also at {', '.join(on_one_line(other.place) for other in others)}"
-    if line.observed:
-        yield f"    observed: {line.observed.text}"
-    if quiet or line.outcome in CLOSED:
-        return
-    if line.reason:
-        reason = on_one_line(line.reason)
-        yield f"    {reason}" if reason.startswith("unsafe: ") else f"    left alone: {reason}"
-    elif finding.safety is Safety.UNSAFE:
-        yield f"    {paint('unsafe', color, fg='yellow')}: {finding.caveat}"
-    for note in finding.notes:
-        yield f"    note: {note}"
-    if line.outcome == FOUND and (created := finding.created()):
-        yield f"    new: {', '.join(created)}"
-
-
-def closing(report: Report) -> Iterator[str]:
-    """What there is to say about the whole: warnings, what a patch does not show, how much, how to take it back."""
+def closing(report: Report, everything: bool = False) -> Iterator[str]:
+    """What there is to say about the whole: warnings, what a patch does not show, how much, what to do next."""
     for place, reason in report.warnings:
         yield f"{on_one_line(place)}: warning: {reason}"
     if report.is_dry:
-        for line, *others in one_fact_once(line for line in report.lines if line.outcome != FIXED):
-            yield from line_text(line, False, False, others)
+        for line in worth_telling(report, everything):
+            yield from line_text(line, False, False) if line.outcome not in CLOSED else ()
     if report.files or not report.errors:
         yield summary(report)
+    if not everything and (left := [line.finding.left_alone for line in report.lines if line.finding.left_alone]):
+        them = "it" if len(left) == 1 else "them"
+        yield f"{count(len(left), 'finding')} left alone: {counted(left)}; --all shows {them}."
     if report.unfollowed:
-        yield unfollowed_text(report.unfollowed)
+        yield unfollowed_text(report.unfollowed, everything)
     if report.is_dry and report.patch and report.patch_base != Path.cwd():
         yield f"The patch counts from {report.patch_base}."
     yield from written_runs(report)
+    yield from next_steps(report)
 
 
-def unfollowed_text(lines: Sequence[str]) -> str:
+def next_steps(report: Report) -> Iterator[str]:
+    """After findings, how to fix them; after none, what was looked at and what would show more."""
+    fixable = [line.finding for line in report.lines if line.outcome == FOUND and line.finding.is_fixable]
+    if fixable:
+        safe = sum(finding.safety is Safety.SAFE for finding in fixable)
+        written = f", `fullgraph fix --yes` writes the {safe} safe {'one' if safe == 1 else 'ones'}" if safe else ""
+        yield f"Next: `fullgraph fix` shows each rewrite and asks{written}."
+    elif not report.lines and report.files and not report.errors:
+        compiled = (
+            f"code is compiled in {count(report.compiles, 'place')}" if report.compiles else "no code is compiled"
+        )
+        yield f"Asked: {count(len(report.gains), 'codemod')}{f'; {compiled}' if report.follows else ''}."
+        yield (
+            f"Next: {OBSERVE} runs your program and shows where its graphs break and what it reads back; `fullgraph "
+            "list` names the codemods that run only when they are selected."
+        )
+
+
+def unfollowed_text(lines: Sequence[str], everything: bool) -> str:
     """What nobody has looked at, and who can: silence about it must not be read as clean."""
-    more = f" and {len(lines) - MOST_PLACES} more" if len(lines) > MOST_PLACES else ""
+    told = lines if everything else [line.partition(": ")[0] for line in lines[:MOST_PLACES]]
+    more = f" and {len(lines) - len(told)} more" if len(lines) > len(told) else ""
+    why = "" if everything else " (--all says why)"
     return (
-        f"Compiled and not followed (findings may be missing): {on_one_line('; '.join(lines[:MOST_PLACES]))}{more}. "
-        "`fullgraph observe -- COMMAND` shows its breaks and host reads in a run, `fullgraph audit` outputs that "
-        "outlive their step."
+        f"Compiled and not followed, so that findings may be missing: {on_one_line('; '.join(told))}{more}{why}. "
+        f"{OBSERVE} shows breaks and host reads of a run, `fullgraph audit` outputs that outlive their step."
     )
 
 
@@ -174,11 +201,6 @@ def summary(report: Report) -> str:
 
 def error_text(place: str, reason: str) -> str:
     return f"{on_one_line(place)}: error: {on_one_line(reason)}" if place else f"fullgraph: {on_one_line(reason)}"
-
-
-def on_one_line(text: str) -> str:
-    """What names and code hold cannot be taken for a line of ours, nor for a command to whoever reads the log."""
-    return plain(text, keep=NOT_TEXT)
 
 
 def count(number: int, noun: str) -> str:

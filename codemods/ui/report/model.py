@@ -67,6 +67,15 @@ class Report:
     unfollowed: list[str] = field(default_factory=list)
     """What is compiled and could not be followed, each as `place: what`."""
 
+    compiles: int = 0
+    """How many places of the files ask torch to compile something."""
+
+    follows: bool = False
+    """Whether a codemod was asked that follows what is compiled."""
+
+    gains: dict[str, str] = field(default_factory=dict)
+    """Every codemod that was asked, with what its rewrite is for."""
+
     tests: int = 0
     """How many files were not looked at because they are tests."""
 
@@ -171,6 +180,7 @@ class Report:
     def _add_files(self, tree: Tree, results: Sequence[FileResult]) -> None:
         self.files += len(results)
         self.suppressed += sum(result.suppressed for result in results)
+        self.compiles += sum(result.compiles for result in results)
         self.unfollowed += [line for result in results for line in result.unfollowed]
         for result in results:
             if not (result.error or result.unused):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from fullgraph.codemods.codemod import Codemod
 from fullgraph.codemods.model import Finding, FullgraphError
 from fullgraph.codemods.project import Project
+from fullgraph.codemods.rewrite.ignoring import comments
 from fullgraph.codemods.rewrite.plan import plan, readable, touched, why_not
 from fullgraph.codemods.ui.report.model import place_of
 from fullgraph.codemods.ui.review.by_hand import edit_by_hand
-from fullgraph.codemods.ui.review.ignoring import ignored
 from fullgraph.codemods.ui.review.ledger import LEFT, STATES, Ledger
 from fullgraph.codemods.ui.review.opening import open_at
 from fullgraph.codemods.ui.review.rivals import arranged, rivals_among
@@ -135,10 +135,9 @@ class Desk:
 
     def ignore(self, finding: Finding) -> str:
         """Have a comment written in its place, unless that cannot stand beside what was accepted."""
-        try:
-            comment = ignored(finding, self.project)
-        except FullgraphError as error:
-            return f"Not ignored: {error}."
+        (comment,) = comments(self.project.module(finding.path), [finding])
+        if comment.left_alone:
+            return f"Not ignored: {comment.left_alone}."
         if reason := dict(plan([*self._others(finding), comment], self.project, self.codemods).left_out).get(comment):
             return f"Not ignored: {reason}."
         self.ledger.answer("i", comment)

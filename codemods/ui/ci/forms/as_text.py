@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from fullgraph.codemods.ui.ci.model import CiReport
-from fullgraph.codemods.ui.report.as_text import count, error_text, line_text, on_one_line, summary, written_runs
+from fullgraph.codemods.ui.report.as_text import count, error_text, line_text, summary, written_runs
+from fullgraph.codemods.ui.screen import on_one_line
 from fullgraph.codemods.ui.terminal import use_color
 
 
