@@ -19,7 +19,7 @@ from fullgraph.codemods.rewrite.inside import OWN_REPOSITORY, why_not_creatable,
 from fullgraph.codemods.rewrite.journal import Journal, Sign
 from fullgraph.codemods.rewrite.order import Disagreement, disagreements
 from fullgraph.codemods.rewrite.plan import OVERLAPS, moved_along, plan, touched
-from fullgraph.codemods.rewrite.scan import Asker, Progress, Stopped, checked, scan
+from fullgraph.codemods.rewrite.scan import Asker, Each, Progress, Stopped, checked, scan
 from fullgraph.codemods.rewrite.walk import Tree, matching
 
 ROUNDS = 5
@@ -171,12 +171,17 @@ def scanner_for(
     ask: Asker,
     use_cache: bool,
     progress: Progress,
+    each: Each | None = None,
 ) -> Scanner:
-    """The scan that check and fix share."""
+    """The scan that check and fix share. `each` is told of every file as its answer comes."""
+
+    def tell(result: FileResult) -> None:
+        if each:
+            each(*respecting(filtered([result], wanted), exclude))
 
     def look(tree: Tree) -> list[FileResult]:
         try:
-            results = scan(tree, codemods, ask=ask, use_cache=use_cache, progress=progress)
+            results = scan(tree, codemods, ask=ask, use_cache=use_cache, progress=progress, each=tell)
         except Stopped as stopped:
             raise Stopped(respecting(filtered(stopped.results, wanted), exclude), stopped.unseen) from None
         return respecting(filtered(results, wanted), exclude)

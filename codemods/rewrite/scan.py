@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -30,6 +30,9 @@ class Progress(Protocol):
 
     def __call__(self, files: int, size: int) -> None: ...
     def finish(self) -> None: ...
+
+
+Each = Callable[[FileResult], None]
 
 
 class Asker(Protocol):
@@ -71,14 +74,18 @@ def scan(
     ask: Asker | None = None,
     use_cache: bool = True,
     progress: Progress | None = None,
+    each: Each | None = None,
 ) -> list[FileResult]:
-    """What the codemods find in the tree's targets, by path. Ctrl-C raises Stopped."""
+    """What the codemods find in the tree's targets, by path. Ctrl-C raises Stopped. `each` is told as answers come."""
     entries = [tree.entries[path] for path in sorted(tree.targets)]
     cache = Cache(tree.root, codemods, tree.entries.values()) if use_cache and is_cacheable(codemods) else None
     answers = cache.answers(cache.fresh_digests(entries)) if cache else {}
     unknown = [entry for entry in entries if entry.path not in answers]
     tell = progress or Unseen()
     tell(len(answers), sum(tree.entries[path].size for path in answers))
+    each = each or (lambda result: None)
+    for path in sorted(answers):
+        each(answers[path])
     project = Project(tree.root, tree.entries, shelf=DiskShelf(tree.root) if use_cache else None)
     seen: list[tuple[Entry, str, FileResult]] = []
     try:
@@ -86,6 +93,7 @@ def scan(
             answers[path] = result
             seen.append((tree.entries[path], digest, result))
             tell(1, tree.entries[path].size)
+            each(result)
     except KeyboardInterrupt:
         raise Stopped(in_order(tree, project, answers), len(entries) - len(answers)) from None
     finally:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -123,6 +124,10 @@ class Chooser(Reviewer, Protocol):
 def check(request: Request, *, statistics: bool = False) -> int:
     """Report what the codemods find; the exit code."""
     report = Report()
+    if request.form == "jsonl" and not request.observed:
+        from fullgraph.codemods.ui.report.as_json import tell_findings
+
+        report.tell = tell_findings
     with until_stopped(report), told(report):
         for job in jobs_for(request, report, writes=False):
             with told(report):
@@ -403,7 +408,8 @@ def job_for(request: Request, report: Report, field: Field, loaded: Sequence[typ
     progress = ProgressBar(len(tree.targets), size, request.quiet)
     wanted = Filter(request.symbols, request.lines)
     ask = executor_named(request.executor, request.jobs, request.file_limit).ask
-    scanner = scanner_for(codemods, wanted, exclude, ask, not request.no_cache, progress)
+    each = partial(report.tell, tree) if report.tell else None
+    scanner = scanner_for(codemods, wanted, exclude, ask, not request.no_cache, progress, each)
     return Job(tree, codemods, nearest_in(report, scanner), field.copying)
 
 

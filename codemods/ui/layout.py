@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.screen import NARROWEST, encodable
 from fullgraph.codemods.ui.terminal import READABLE, paint
 
-NARROWEST = 20
 GAP = "  "
 
 
@@ -48,12 +47,6 @@ def lay_out(pieces: Iterable[Piece], color: bool, width: int) -> str:
         else:
             lines += table_lines(piece, color, width)
     return encodable("".join(f"{line.rstrip()}\n" for line in lines))
-
-
-def encodable(text: str) -> str:
-    """What standard output cannot write becomes an escape."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def fill(piece: Paragraph, width: int) -> list[str]:

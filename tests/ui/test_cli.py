@@ -319,7 +319,7 @@ def test_yes_writes_what_is_safe_and_names_the_rest_with_the_reason(project: Pat
     result = run(project, "fix", "--yes")
     assert result.code == 1
     assert "pkg/a.py:2:5: fixed: call_fast: slow() waits [safe]\n" in result.out
-    assert "= unsafe: fast() may read its argument twice; --unsafe includes it\n" in result.out
+    assert "    unsafe: fast() may read its argument twice; --unsafe includes it\n" in result.out
     assert "1 finding left alone: other reasons (1); --all shows it.\n" in result.err
     assert "Run 1: 5 findings written in 3 files; `fullgraph undo 1` takes them back.\n" in result.err
 

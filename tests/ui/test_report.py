@@ -16,6 +16,7 @@ def test_json_holds_every_finding_with_place_edits_and_outcome(project: Path) ->
     first = held["findings"][0]
     assert (held["version"], held["exit_code"], held["files"]) == (VERSION, 1, 3)
     assert (first["place"], first["codemod"], first["outcome"]) == ("pkg/a.py:2:5", "call_fast", "found")
+    assert [one["badge"] for one in held["findings"]][:3] == ["safe", "unsafe", "left alone"]
     assert first["edits"] == [{"path": "pkg/a.py", "span": [15, 19], "new_text": "fast", "creates": False}]
 
 

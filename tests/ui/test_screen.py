@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from rich.cells import cell_len
 from fullgraph.codemods.ui.report.block import block, concise
 from fullgraph.codemods.ui.screen import Screen
 from fullgraph.codemods.ui.view import Assumed, CodeLine, FileDiff, View
-from tests.ui.running import run
+from tests.ui.running import COMMAND, environment, run
 
 LONG = "the number is read one at a time, " * 6
 
@@ -168,3 +169,19 @@ def test_a_long_line_of_a_fix_goes_on_in_the_next_row() -> None:
     lines = shown(view((), fix=(FileDiff("a.py", ((CodeLine(1, text, "+"),),)),))).splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("1 + "))
     assert (lines[start][4:] + lines[start + 1][4:].strip()).replace(" ", "") == text.replace(" ", "")
+
+
+def test_jsonl_tells_of_a_file_before_the_next_is_looked_at(project: Path, tmp_path: Path) -> None:
+    waits = tmp_path / "waits.py"
+    waits.write_text(
+        "import time\nfrom pathlib import Path\nfrom fullgraph import Codemod\n\n\nclass WaitForReader(Codemod):\n"
+        "    def find(self, module, project):\n"
+        "        while module.path == 'pkg/c.py' and not Path('read').exists():\n            time.sleep(0.05)\n"
+        "        yield module.finding(self.name, module.tree.body[0], 'x', left_alone='y')\n"
+    )
+    given = [str(COMMAND), "check", "--codemod", str(waits), "--format", "jsonl"]
+    with subprocess.Popen(given, cwd=project, env=environment(), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert json.loads(process.stdout.readline())["path"] == "pkg/a.py"
+        (project / "read").touch()
+        assert [json.loads(line)["path"] for line in process.stdout] == ["pkg/b.py", "pkg/c.py"]

@@ -21,7 +21,7 @@ def found_lines(answer: Answer, color: bool) -> Iterator[str]:
     seen = {answer.path: answer.project.read(answer.path)} if answer.findings else {}
     for number, finding in enumerate(answer.findings, 1):
         line = Line(root, place_of(root, finding, seen), finding, FOUND, finding.left_alone)
-        yield from line_text(line, False, color)
+        yield from line_text(line, quiet=False, color=color)
         if finding.is_fixable:
             yield f"    --apply {number} rewrites {count(len(finding.paths()), 'file')}"
     if not answer.findings and not answer.error:

@@ -8,7 +8,10 @@ from typing import Any
 import click
 
 from fullgraph.codemods.rewrite.as_json import dump_finding
+from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.rewrite.walk import Tree
 from fullgraph.codemods.ui.report.model import Line, Report
+from fullgraph.codemods.ui.view import view_of
 
 VERSION = 1
 
@@ -18,11 +21,19 @@ def render(report: Report) -> None:
 
 
 def render_lines(report: Report) -> None:
-    """A line for each finding, for readers that take one at a time; what is wrong goes to standard error."""
-    for line in report.lines:
+    """A line for each finding that was not told as it came; what is wrong goes to standard error."""
+    for line in report.lines if not report.tell else ():
         click.echo(json.dumps(line_as_json(line)))
     for place, reason in report.errors:
         click.echo(json.dumps({"error": reason, "place": place}), err=True)
+
+
+def tell_findings(tree: Tree, result: FileResult) -> None:
+    """The lines of one file, as soon as it was looked at."""
+    told = Report()
+    told.add_results(tree, [result])
+    for line in told.lines:
+        click.echo(json.dumps(line_as_json(line)))
 
 
 FORMS = {"json": render, "jsonl": render_lines}
@@ -63,6 +74,7 @@ def line_as_json(line: Line) -> dict[str, Any]:
         **dump_finding(line.finding),
         "place": line.place,
         "root": str(line.root),
+        "badge": view_of(line.finding).badge.value,
         "outcome": line.outcome,
         "reason": line.reason,
         **({"observed": line.observed.as_json()} if line.observed else {}),

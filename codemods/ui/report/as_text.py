@@ -64,17 +64,20 @@ def worth_telling(report: Report, everything: bool) -> list[Line]:
 
 
 def in_full(report: Report, lines: Sequence[Line], color: bool) -> Iterator[str]:
-    """Each finding with its code, by files; what was fixed in one line."""
+    """The findings by files: each with its code, or what became of it in a line and the reason."""
     where, viewer, known = screen(color), Viewer(report), set[str]()
     for _, group in groupby(one_fact_once(lines), key=lambda lines: (lines[0].root, lines[0].finding.path)):
         findings = [*group]
         yield where.show(heading(viewer.view(*findings[0]).path, count(sum(map(len, findings)), "finding")))
         for found in findings:
-            view = viewer.with_code(*found)
-            is_first = view.codemod not in known
-            told = "\n".join(line_text(found[0], True, color)) if view.outcome in CLOSED else None
-            yield told or where.show(block(view, where, is_first=is_first))
-            known.add(view.codemod)
+            if found[0].outcome == FOUND:
+                name = found[0].finding.codemod
+                yield where.show(block(viewer.with_code(*found), where, is_first=name not in known))
+                known.add(name)
+            else:
+                yield "\n".join(line_text(*found, quiet=False, color=color))
+        if findings[-1][0].outcome != FOUND:
+            yield ""
 
 
 def in_short(report: Report, lines: Sequence[Line], color: bool) -> Iterator[str]:
@@ -92,10 +95,12 @@ def painted(view: View, color: bool) -> str:
     return paint(place, color, bold=True) + text[len(place) :].replace(f": {view.codemod}: ", f": {name}: ", 1)
 
 
-def line_text(line: Line, quiet: bool, color: bool) -> Iterator[str]:
-    """A finding in one line, and its remarks below it: for a job's log and for editors."""
-    view = Viewer(Report()).view(line)
+def line_text(line: Line, *others: Line, quiet: bool, color: bool) -> Iterator[str]:
+    """A finding in one line, and its remarks below it: for what became of it, for a job's log and for editors."""
+    view = Viewer(Report()).view(line, *others)
     yield painted(view, color)
+    if others:
+        yield f"    also at: {on_one_line(', '.join(view.also))}"
     if view.cost:
         yield f"    observed: {view.cost}"
     if not quiet and line.outcome not in CLOSED:
@@ -116,7 +121,7 @@ def closing(report: Report, everything: bool = False) -> Iterator[str]:
         yield f"{on_one_line(place)}: warning: {reason}"
     if report.is_dry:
         for line in worth_telling(report, everything):
-            yield from line_text(line, False, False) if line.outcome not in CLOSED else ()
+            yield from line_text(line, quiet=False, color=False) if line.outcome not in CLOSED else ()
     if report.files or not report.errors:
         yield summary(report)
     if not everything and (left := [line.finding.left_alone for line in report.lines if line.finding.left_alone]):

@@ -95,6 +95,9 @@ class Report:
     written_in: dict[Path, Path] = field(default_factory=dict)
     """By the root of a tree, the folder that holds what is written instead, where that is another."""
 
+    tell: Callable[[Tree, FileResult], None] | None = None
+    """Who is told of each file as its answer comes."""
+
     unexplained: list[Place] = field(default_factory=list)
     unexplained_title: str = ""
 

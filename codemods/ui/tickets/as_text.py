@@ -11,8 +11,8 @@ from fullgraph.codemods.tickets.parts.severity import level_of
 from fullgraph.codemods.tickets.places.model import Located, Spot
 from fullgraph.codemods.tickets.routes.model import OwnFix, Routed
 from fullgraph.codemods.tickets.understanding import Understood
-from fullgraph.codemods.ui.layout import encodable
 from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.screen import encodable
 from fullgraph.codemods.ui.terminal import READABLE, paint
 
 LABEL = 10

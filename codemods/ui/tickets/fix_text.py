@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from fullgraph.codemods.tickets.fixing.model import Handled, Outcome
 from fullgraph.codemods.tickets.route import ALSO
 from fullgraph.codemods.tickets.understanding import Understood
-from fullgraph.codemods.ui.layout import encodable
 from fullgraph.codemods.ui.plain import plain
+from fullgraph.codemods.ui.screen import encodable
 from fullgraph.codemods.ui.terminal import paint
 from fullgraph.codemods.ui.tickets.as_text import COMMAND, ranges, row, severity
 from fullgraph.validate.judge import combined

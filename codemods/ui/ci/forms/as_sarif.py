@@ -17,6 +17,7 @@ from fullgraph.codemods.ui.ci.forms.sarif_places import ROOT, artifact, as_regio
 from fullgraph.codemods.ui.ci.forms.wording import advice, fingerprints
 from fullgraph.codemods.ui.ci.model import CiReport
 from fullgraph.codemods.ui.report.model import Line
+from fullgraph.codemods.ui.view import view_of
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST = 25_000
@@ -78,7 +79,11 @@ def result(report: CiReport, line: Line, names: list[str], fingerprint: str) -> 
         ],
         "partialFingerprints": {"primaryLocationLineHash": f"{fingerprint[:16]}:1", "fullgraph/v1": fingerprint},
         **({"fixes": [fix]} if fix else {}),
-        "properties": {"safety": finding.safety.value, "outcome": line.outcome},
+        "properties": {
+            "safety": finding.safety.value,
+            "badge": view_of(finding).badge.value,
+            "outcome": line.outcome,
+        },
     }
 
 

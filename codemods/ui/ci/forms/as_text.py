@@ -29,7 +29,7 @@ def show(report: CiReport, *, quiet: bool, color: str) -> None:
 
 def told(report: CiReport, *, quiet: bool, color: bool) -> Iterator[str]:
     for line in report.lines:
-        yield from line_text(line, quiet, color)
+        yield from line_text(line, quiet=quiet, color=color)
     if report.verdicts:
         from fullgraph.codemods.ui.verdict.as_text import verdict_text
 
