@@ -37,6 +37,7 @@ class Codemod:
     `is_addition`: whether it adds something that nobody misses, so that a ticket must ask for just that.
     `writes_tests`: whether its findings bring a regression test along where `fix --write-tests` asks for one.
     `repairs_breaks`: whether it is for lines on which graphs break; where a run was observed, it gets them as `sites`.
+    `isolates`: whether it takes code out of the graph: a break itself, while repairing the same lines is none.
     """
 
     name: ClassVar[str] = ""
@@ -48,6 +49,7 @@ class Codemod:
     is_addition: ClassVar[bool] = False
     writes_tests: ClassVar[bool] = False
     repairs_breaks: ClassVar[bool] = False
+    isolates: ClassVar[bool] = False
 
     options: Options
     """A codemod with settings declares this again, with its own subclass of Options."""

@@ -40,6 +40,10 @@ class Edit:
         return self.path == other.path and self != other and (is_whole or self.span.overlaps(other.span))
 
 
+ADD_IGNORE = "add_ignore"
+"""What a finding is named by that writes a comment in the place of a rewrite, so that nobody is told of it again."""
+
+
 class Safety(Enum):
     """SAFE keeps what the program does. UNSAFE may not: the finding's `caveat` says when."""
 
@@ -87,6 +91,11 @@ class Finding:
     @property
     def is_fixable(self) -> bool:
         return bool(self.edits)
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether all that it writes is the comment that silences it."""
+        return self.codemod == ADD_IGNORE
 
     def clashes(self, other: Finding) -> bool:
         return any(mine.clashes(theirs) for mine in self.edits for theirs in other.edits)

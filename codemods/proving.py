@@ -31,12 +31,14 @@ class Prover:
     verdicts: list[Verdict] = field(default_factory=list)
 
     def settle(self, change: Change, plan: Plan, project: Project) -> Change:
-        """The part of the change that may be written; the rest is left out with the reason."""
-        if not change.applied:
+        """The part of the change that may be written; the rest is left out with the reason. Comments need no proof."""
+        comments = tuple(finding for finding in change.applied if finding.is_ignored)
+        rewrites = tuple(finding for finding in change.applied if not finding.is_ignored)
+        if not rewrites:
             return change
         refused: list[tuple[Finding, str]] = []
-        kept = self._keep(change.applied, plan, project, refused)
-        settled = change if kept == change.applied else plan(kept)
+        kept = self._keep(rewrites, plan, project, refused)
+        settled = change if kept == rewrites else plan((*kept, *comments))
         return replace(settled, left_out=(*change.left_out, *refused))
 
     def _keep(

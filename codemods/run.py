@@ -99,7 +99,8 @@ def fix(
         change = settle(planner(chosen), planner, project)
         clashing = tuple(disagreements(change, project, codemods))
         yield Round(results, change, write(change) if change.applied else None, clashing)
-        waiting = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
+        overlapping = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
+        waiting = [finding for finding in overlapping if not finding.is_ignored]  # met again it would be a rewrite
         if not change.applied or not waiting:
             return
         codemods = moved_along(codemods, change.applied, project, change.written)

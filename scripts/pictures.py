@@ -28,7 +28,7 @@ FIX = ["fix", "src", "--select", "isolate_telemetry"]
 PROVE = [*FIX, "--yes", "--prove", "scenarios/verbose.py", "--device", "cpu", "--backend", "aot_eager"]
 COLUMNS = 100
 PAGE_WIDTH = 1100
-PROMPT = b"apply? [y,n,a,d,q,u,e,?]"
+PROMPT = b"apply? [y,n,a,d,u,e,p,i,o,x,s,q,?]"
 FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
 """Of rich's template: what would load a font from elsewhere."""
 
@@ -63,12 +63,14 @@ def picture_review(project: Path, folder: Path) -> None:
 
 
 def on_terminal(project: Path, command: list[str], key: bytes) -> bytes:
-    """All that a command shows on a terminal where this key answers its one question."""
+    """All that a command shows on a terminal where this key answers its one question: one that prints line by line."""
     colored = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(project)
-        os.execve(FULLGRAPH, ["fullgraph", *command], {**colored, "TERM": "xterm", "COLUMNS": str(COLUMNS)})
+        os.execve(
+            FULLGRAPH, ["fullgraph", *command], {**colored, "TERM": "dumb", "FORCE_COLOR": "1", "COLUMNS": str(COLUMNS)}
+        )
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
     shown, is_answered = b"", False
     while data := read(terminal):

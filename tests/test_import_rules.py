@@ -11,10 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HEAVY = {
     *("libcst", "torch", "bowler", "fissix", "merge3", "platformdirs", "sqlite3"),
-    *("markdown_it", "ftfy", "pygls", "lsprotocol", "dask", "distributed", "jinja2", "rich", "watchfiles"),
+    *("markdown_it", "ftfy", "pygls", "lsprotocol", "dask", "distributed", "jinja2", "rich", "textual", "watchfiles"),
     *("mcp", "mcp_types", "anyio", "pydantic"),
 }
-LAZY = {"newer_syntax.py", "cache.py", "shelf.py"}
+LAZY = {"newer_syntax.py", "cache.py", "shelf.py", "app.py", "widgets.py"}
 """Modules whose whole purpose is the slow package; they are themselves imported where they are used."""
 
 LAZY_ROOMS = {ROOT / "codemods" / "lsp", ROOT / "codemods" / "mcp"}

@@ -20,11 +20,11 @@ from fullgraph.codemods.lsp.fixing import Fixed, OnlyOne, accept_all, fix_files,
 from fullgraph.codemods.lsp.pages import Page, text_page
 from fullgraph.codemods.lsp.progress import shown
 from fullgraph.codemods.lsp.proofs import Judged, RunningProof, task_for
-from fullgraph.codemods.lsp.scenarios import Proof
 from fullgraph.codemods.lsp.telling import Look
 from fullgraph.codemods.lsp.undoing import step_back, undo_on_disk
 from fullgraph.codemods.model import FullgraphError
 from fullgraph.codemods.source import decode
+from fullgraph.codemods.ui.scenarios import Proof
 from fullgraph.validate.model import ValidateError
 
 PROVE, UNDO, REMEMBER = "fullgraph.prove", "fullgraph.undo", "fullgraph.remember"

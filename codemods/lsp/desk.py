@@ -17,12 +17,12 @@ from pygls.lsp.server import LanguageServer
 from fullgraph.codemods.lsp.files import OpenFile, OpenFiles
 from fullgraph.codemods.lsp.projects import LiveProject
 from fullgraph.codemods.lsp.proofs import Judged, RunningProof
-from fullgraph.codemods.lsp.scenarios import symbol_span
 from fullgraph.codemods.lsp.settings import ClientSettings
 from fullgraph.codemods.lsp.telling import Look, Teller
 from fullgraph.codemods.lsp.undoing import Memory
 from fullgraph.codemods.model import Span
 from fullgraph.codemods.rewrite.find import FileResult
+from fullgraph.codemods.ui.scenarios import symbol_span
 
 DEBOUNCE = 0.02
 """Seconds without a key before a file is looked at."""

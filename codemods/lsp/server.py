@@ -15,10 +15,10 @@ from fullgraph.codemods.lsp.buffers import Buffers
 from fullgraph.codemods.lsp.commands import Commands
 from fullgraph.codemods.lsp.desk import Desk
 from fullgraph.codemods.lsp.hover import hover_text, torch_version
-from fullgraph.codemods.lsp.scenarios import proofs_in
 from fullgraph.codemods.lsp.settings import SECTION, read_settings
 from fullgraph.codemods.lsp.telling import Teller
 from fullgraph.codemods.model import FullgraphError
+from fullgraph.codemods.ui.scenarios import proofs_in
 
 NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[

@@ -7,13 +7,12 @@ import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from fullgraph.codemods.model import Edit, Finding, Span
+from fullgraph.codemods.model import ADD_IGNORE, Edit, Finding, Span
 from fullgraph.codemods.module import Module
 from fullgraph.codemods.project import Project
 from fullgraph.codemods.rewrite.find import FileResult
 from fullgraph.codemods.rewrite.suppress import COMMENT
 
-NAME = "add_ignore"
 BREAKS = (tokenize.NEWLINE, tokenize.NL)
 
 
@@ -41,7 +40,7 @@ def as_comment(finding: Finding, text: str) -> Finding:
     """It keeps the place and the key of a finding that it silences."""
     message = f"`{text}`" if text else finding.message
     return Finding(
-        NAME,
+        ADD_IGNORE,
         finding.path,
         finding.span,
         finding.symbol,

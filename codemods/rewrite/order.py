@@ -38,7 +38,8 @@ def disagreements(change: Change, project: Project, codemods: Sequence[Codemod])
     waiting = [finding for finding, reason in change.left_out if reason.startswith(OVERLAPS)]
     named: set[frozenset[str]] = set()
     agreed: set[Meeting] = set()
-    for first, second in neighbours([*change.applied, *waiting]):
+    rewrites = [finding for finding in (*change.applied, *waiting) if not finding.is_ignored]
+    for first, second in neighbours(rewrites):
         names = frozenset((first.codemod, second.codemod))
         if len(names) == 1 or names in named or (met := meetings(first, second)) <= agreed:
             continue

@@ -37,7 +37,8 @@ from fullgraph.codemods.ui.tests_notices import fixed_without_tests, no_codemod_
 from fullgraph.validate.model import ValidateError
 
 if TYPE_CHECKING:
-    from fullgraph.codemods.ui.proof import ProofRequest
+    from fullgraph.codemods.ui.proof import ProofRequest, Sided
+    from fullgraph.validate.model import Verdict
 
 UNDECIDED = 4
 PEOPLE = ("full", "concise")
@@ -110,6 +111,10 @@ class Job:
     copying: Copying | None = None
     """Where what is written goes, if that is not the tree itself."""
 
+    @property
+    def copies(self) -> Path | None:
+        return self.copying.folder if self.copying else None
+
 
 class Chooser(Reviewer, Protocol):
     """A reviewer that can say why it did not choose a finding."""
@@ -175,17 +180,22 @@ def add_ignores(request: Request) -> int:
     return show(report, request)
 
 
-def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRequest | None = None) -> int:
-    """Rewrite what the reviewer accepts; the exit code."""
+def fix(
+    request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRequest | None = None, tui: bool = False
+) -> int:
+    """Rewrite what the reviewer accepts; the exit code. `tui`: a person is asked on the full screen."""
     is_interactive = request.form in PEOPLE and is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    if tui and not is_interactive:
+        raise FullgraphError("--tui needs a terminal to draw on")
     is_dry = diff or not (yes or is_interactive)
-    report = Report(is_dry)
-    reviewer_of = accept_all(unsafe) if is_dry or yes else ask_a_person(request, report)
+    report = Report(is_dry, is_reviewed=not (is_dry or yes))
+    known: dict[Sided, list[Verdict]] = {}
+    reviewer_of = accept_all(unsafe) if is_dry or yes else ask_a_person(request, report, proof, known, tui)
     try:
         with told(report):
             for job in jobs_for(request, report, writes=not is_dry):
                 with told(report):
-                    fix_job(job, report, reviewer_of(job), proof)
+                    fix_job(job, report, reviewer_of(job), proof, known)
     except KeyboardInterrupt:
         raise stopped(report) from None
     except ValidateError as error:
@@ -199,14 +209,19 @@ def fix(request: Request, *, diff: bool, yes: bool, unsafe: bool, proof: ProofRe
     return show(report, request)
 
 
-def fix_job(job: Job, report: Report, reviewer: Chooser, proof: ProofRequest | None) -> None:
-    """One project. What was written is in the report even if a later round fails."""
+def fix_job(
+    job: Job,
+    report: Report,
+    reviewer: Chooser,
+    proof: ProofRequest | None,
+    known: dict[Sided, list[Verdict]] | None = None,
+) -> None:
+    """One project. What was written is in the report even if a later round fails. `known`: what is proven already."""
     settle = keep_all
     if proof:
-        from fullgraph.codemods.ui.proof import prover_for
+        from fullgraph.codemods.ui.proof import Proofs
 
-        prover = prover_for(proof, job.codemods, report.verdicts, job.copying.folder if job.copying else None)
-        settle = prover.settle
+        settle = Proofs(proof, job.codemods, job.copies, {} if known is None else known).prover(report.verdicts).settle
         report.keep_neutral = proof.keep_neutral
 
     def scanner(tree: Tree) -> list[FileResult]:
@@ -232,17 +247,26 @@ def stopped(report: Report) -> FailedError:
     return FailedError(f"stopped; {said}", STOPPED)
 
 
-def ask_a_person(request: Request, report: Report) -> Callable[[Job], Chooser]:
-    """Where the program was observed, about what cost most first."""
-    from fullgraph.codemods.ui.keys import Keys
-    from fullgraph.codemods.ui.observed.review import ByCost
-    from fullgraph.codemods.ui.review import Review
+def ask_a_person(
+    request: Request, report: Report, proof: ProofRequest | None, known: dict[Sided, list[Verdict]], tui: bool
+) -> Callable[[Job], Chooser]:
+    """Line by line, or on the full screen. Where the program was observed, about what cost most first."""
+    from fullgraph.codemods.ui.proof import Proofs, without_scenarios
+    from fullgraph.codemods.ui.review.desk import Desk
+    from fullgraph.codemods.ui.review.keys import Keys
+    from fullgraph.codemods.ui.review.proving_now import ProveNow
 
     keys = Keys()
+    asked = proof or without_scenarios(request.quiet, request.color, request.executor)
+    if tui:
+        from fullgraph.codemods.ui.review.full_screen import FullScreen as Review
+    else:
+        from fullgraph.codemods.ui.review.by_line import Review  # type: ignore[assignment]
 
     def reviewer(job: Job) -> Chooser:
-        review = Review(use_color(request.color), keys, job.codemods)
-        return ByCost(review, report.observed) if report.observed else review
+        proving = ProveNow(Proofs(asked, job.codemods, job.copies, known))
+        desk = Desk(job.codemods, (), report.observed, proving, request.codemod_files)
+        return Review(desk, keys, use_color(request.color))
 
     return reviewer
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -33,6 +33,7 @@ from fullgraph.codemods.ui.terminal import use_color
 from fullgraph.codemods.ui.verdict.as_text import verdict_text
 from fullgraph.validate.judge import combined, exit_code
 from fullgraph.validate.model import Declared, Measurement, Settings, Sides, ValidateError, Verdict
+from fullgraph.validate.pair import Progress
 from fullgraph.validate.scenario import read_scenario
 
 
@@ -48,6 +49,11 @@ class ProofRequest:
     quiet: bool
     color: str
     executor: str = "local"
+
+
+def without_scenarios(quiet: bool, color: str, executor: str) -> ProofRequest:
+    """For whoever finds the scenarios later."""
+    return ProofRequest((), Settings(), False, None, "text", quiet, color, executor)
 
 
 def prove_history(request: ProofRequest, revision: str, run: int, path: Path) -> int:
@@ -100,24 +106,54 @@ def declared_by(codemods: Sequence[Codemod], findings: Sequence[Finding]) -> lis
     return declared
 
 
-def prover_for(
-    request: ProofRequest, codemods: Sequence[Codemod], verdicts: list[Verdict], copies: Path | None = None
-) -> Prover:
-    """The step of `fix` between planning and writing; `verdicts` gets those that decided something.
+Sided = tuple[Path, tuple[str, ...], Settings, frozenset[tuple[str, bytes | None]], frozenset[tuple[str, bytes | None]]]
+"""What a verdict rests on: the project, the scenarios, how they were run, and the two sides."""
+
+
+@dataclass
+class Proofs:
+    """Proves changes of a project with the scenarios of a request, each change once: what was proven stays known.
 
     With `copies` it is packages that change: the scenario is of the project that we stand in, and sees what is in that
     folder instead of what is installed.
     """
 
-    def prove_change(change: Change, project: Project) -> list[Verdict]:
-        before, after = {**project.overlay, **change.before}, {**project.overlay, **change.after}
-        declared = declared_by(codemods, change.applied)
-        if copies is None:
-            return prove_all(request, Sides(project.root, before, after), declared, [])
-        sides = Sides(find_root(Path.cwd()), absolute(before, project.root), absolute(after, project.root))
-        return [seen_from(project.root, one) for one in prove_all(request, sides, declared, [], (str(copies),))]
+    request: ProofRequest
+    codemods: Sequence[Codemod]
+    copies: Path | None = None
+    known: dict[Sided, list[Verdict]] = field(default_factory=dict)
+    run: Callable[..., list[Verdict]] | None = None
+    """What proves, if that is not `prove_all` in this process."""
 
-    return Prover(prove_change, request.keep_neutral, verdicts)
+    def __call__(self, change: Change, project: Project) -> list[Verdict]:
+        before, after = {**project.overlay, **change.before}, {**project.overlay, **change.after}
+        sides = frozenset(before.items()), frozenset(after.items())
+        key = project.root, self.request.scenarios, self.request.settings, *sides
+        if key not in self.known:
+            declared = declared_by(self.codemods, change.applied)
+            self.known[key] = self._prove(before, after, declared, project.root)
+        return self.known[key]
+
+    def _prove(
+        self,
+        before: Mapping[str, bytes | None],
+        after: Mapping[str, bytes | None],
+        declared: Sequence[Declared],
+        root: Path,
+    ) -> list[Verdict]:
+        run = self.run or prove_all
+        if self.copies is None:
+            return run(self.request, Sides(root, before, after), declared, [], ())
+        sides = Sides(find_root(Path.cwd()), absolute(before, root), absolute(after, root))
+        return [seen_from(root, one) for one in run(self.request, sides, declared, [], (str(self.copies),))]
+
+    def with_scenarios(self, *scenarios: str) -> Proofs:
+        """The same with other scenarios; both know what either has proven."""
+        return replace(self, request=replace(self.request, scenarios=scenarios))
+
+    def prover(self, verdicts: list[Verdict]) -> Prover:
+        """The step of `fix` between planning and writing; `verdicts` gets those that decided something."""
+        return Prover(self, self.request.keep_neutral, verdicts)
 
 
 def absolute(files: Mapping[str, bytes | None], root: Path) -> dict[str, bytes | None]:
@@ -140,9 +176,13 @@ def prove_all(
     declared: Sequence[Declared],
     notices: Sequence[str],
     imports: tuple[str, ...] = (),
+    stage: Progress | None = None,
 ) -> list[Verdict]:
-    """Every scenario on the two sides; `imports` are folders that it finds modules in before all others."""
-    line = StageLine(request.quiet)
+    """Every scenario on the two sides; `imports` are folders that it finds modules in before all others.
+
+    `stage` is told what is being done; else a line on the terminal tells it.
+    """
+    line = StageLine(request.quiet or stage is not None)
     changed = sides.paths()
     texts = ({path: side.get(path) for path in changed} for side in (sides.before, sides.after))
     diff = patch(*texts).decode(errors="replace")
@@ -151,7 +191,7 @@ def prove_all(
     scenarios = [replace(scenario, imports=(*imports, *scenario.imports)) for scenario in read]
     proofs = [Proof(scenario, sides, request.settings, tuple(declared)) for scenario in scenarios]
     try:
-        verdicts = executor_named(request.executor).prove(proofs, line)
+        verdicts = executor_named(request.executor).prove(proofs, stage or line)
     finally:
         line.finish()
     return [replace(verdict, diff=diff, notices=(*notices, *verdict.notices)) for verdict in verdicts]

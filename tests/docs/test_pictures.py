@@ -26,7 +26,7 @@ def test_the_picture_of_the_review_is_current(tmp_path: Path) -> None:
     subprocess.run([sys.executable, ROOT / "scripts" / "pictures.py", tmp_path, "review"], check=True)
     made, stored = (shown_in(folder / "review.svg") for folder in (tmp_path, PICTURES))
     assert made == stored, "`make pictures` makes it anew"
-    assert "isolate_telemetry 1/1: apply? [y,n,a,d,q,u,e,?] y" in stored
+    assert "apply? [y,n,a,d,u,e,p,i,o,x,s,q,?] y" in stored
     assert "`fullgraph undo 1` takes it back." in stored
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from fullgraph.codemods.lsp.scenarios import proofs_in, symbol_span
 from fullgraph.codemods.project import Project
+from fullgraph.codemods.ui.scenarios import proofs_in, symbol_span
 from tests.lsp.client import Editor
 from tests.lsp.conftest import Start
 

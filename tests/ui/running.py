@@ -21,13 +21,13 @@ from tests.zygote import Zygote
 
 COMMAND = Path(sys.executable).parent / "fullgraph"
 SAMPLE = Path(__file__).parent / "sample_codemod.py"
-ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 PATIENCE = 120
 UNSET = {"NO_COLOR", "FORCE_COLOR", "VISUAL", "COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE"}
 KEPT = Path(tempfile.gettempdir()) / "fullgraph-tests"
 """Where the many processes of these tests keep their byte code; compiling is half the time of a short command."""
 
-PROMPT = "[y,n,a,d,q,u,e,?] "
+PROMPT = "[y,n,a,d,u,e,p,i,o,x,s,q,?] "
 
 FILES = {
     "pyproject.toml": "[project]\nname = 'sample'\n",
@@ -125,8 +125,8 @@ class Terminal:
         self.raw = b""
         self.asked = 0
 
-    def resize(self, columns: int) -> None:
-        fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    def resize(self, columns: int, rows: int = 40) -> None:
+        fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     @property
     def screen(self) -> str:

@@ -122,18 +122,26 @@ def test_the_review_shows_the_new_file_as_part_of_the_finding(root: Path) -> Non
     terminal = Terminal(root, "fix", "--codemod", "own.py", "--select", "use_helper", "--write-tests", "pkg")
     terminal.answer("y", "n")
     assert terminal.end() == 1
-    assert terminal.screen.count("+++ b/tests/test_helping.py") == 1
-    assert terminal.screen.index("+++ b/tests/test_helping.py") < terminal.screen.index("+++ b/pkg/a.py")
+    assert terminal.screen.count("\ntests/test_helping.py (new)\n") == 1
+    assert terminal.screen.index("\npkg/a.py\n") < terminal.screen.index("\ntests/test_helping.py (new)\n")
     assert terminal.screen.count(f"new, as above: {HELPER}, tests/test_helping.py") == 1
     assert (root / "tests/test_helping.py").is_file()
     assert "return slow(x) * 2" in (root / "pkg/a.py").read_text()
+
+
+def test_where_all_is_printed_the_change_stands_next_to_the_question(root: Path) -> None:
+    options = ("--codemod", "own.py", "--select", "use_helper", "--write-tests", "pkg")
+    terminal = Terminal(root, "fix", *options, TERM="dumb")
+    terminal.answer("q")
+    terminal.end()
+    assert terminal.screen.index("\ntests/test_helping.py (new)\n") < terminal.screen.index("\npkg/a.py\n")
 
 
 def test_a_new_file_that_was_declined_is_shown_again(root: Path) -> None:
     terminal = Terminal(root, "fix", "--codemod", "own.py", "--select", "use_helper", "pkg")
     terminal.answer("n", "n")
     terminal.end()
-    assert terminal.screen.count(f"+++ b/{HELPER}") == 2
+    assert terminal.screen.count(f"\n{HELPER} (new)\n") == 2
 
 
 def test_the_new_file_can_be_edited_in_the_review(root: Path) -> None:

@@ -169,7 +169,8 @@ def test_a_review_asks_first_about_what_cost_most(project: Path) -> None:
     terminal = Terminal(project, "fix", "--select", "call_fast", "--observed", told)
     terminal.answer("n", "n", "q")
     terminal.end()
-    asked = [place[0] for part in terminal.screen.split(PROMPT)[:3] if (place := re.findall(r"\) (pkg/\S+):", part))]
+    asked = [place[0] for part in terminal.screen.split(PROMPT)[:3] if (place := re.findall(r"\n(pkg/\S+):", part))]
+    assert "observed: 300 host reads here" in terminal.screen.split(PROMPT)[0]
     assert asked == ["pkg/a.py:11", "pkg/a.py:2", "pkg/a.py:9"]
 
 

@@ -17,10 +17,10 @@ from fullgraph.codemods.ui import proof
 from fullgraph.codemods.ui.failure import FailedError
 from fullgraph.codemods.ui.proof import (
     ProofRequest,
+    Proofs,
     declared_by,
     declared_since,
     prove_all,
-    prover_for,
     sides_since,
     tell,
 )
@@ -126,7 +126,7 @@ def test_a_codemod_speaks_for_its_own_findings_and_is_silent_without_any() -> No
 def test_what_earlier_rounds_wrote_is_there_on_both_sides(root: Path, noting: Noting) -> None:
     project = Project(root, ["a.py", "b.py"], {"b.py": b"earlier\n"})
     change = Change({"a.py": b"x = 1\n"}, {"a.py": b"x = 2\n"}, (finding("announce"),))
-    prover_for(request(), [Announce()], []).prove(change, project)
+    Proofs(request(), [Announce()])(change, project)
     [one] = noting.proofs
     assert one.sides == Sides(
         root, {"a.py": b"x = 1\n", "b.py": b"earlier\n"}, {"a.py": b"x = 2\n", "b.py": b"earlier\n"}
@@ -139,7 +139,7 @@ def test_copies_of_packages_take_the_place_of_what_is_installed(root: Path, tmp_
     copies = tmp_path / "copies"
     project = Project(copies, ["pkg/a.py"])
     change = Change({"pkg/a.py": b"1\n"}, {"pkg/a.py": b"2\n"}, (finding("announce"),))
-    [verdict] = prover_for(request(), [], [], copies).prove(change, project)
+    [verdict] = Proofs(request(), [], copies)(change, project)
     [one] = noting.proofs
     assert one.sides == Sides(root, {str(copies / "pkg/a.py"): b"1\n"}, {str(copies / "pkg/a.py"): b"2\n"})
     assert one.scenario.imports == (str(copies), str(root))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 from pathlib import Path
 
 import pytest
 
-from tests.ui.running import FILES, Terminal, run, texts, write_project
+from tests.ui.running import FILES, PROMPT, Terminal, run, texts, write_project
 
 BEFORE = {path: text for path, text in FILES.items() if path.startswith("pkg/")}
 
@@ -27,10 +28,12 @@ def test_a_finding_is_shown_with_place_symbol_message_reason_and_diff(project: P
     terminal.answer("q")
     terminal.end()
     for piece in (
-        "(1/6) pkg/a.py:2:5  one\n",
-        "\ncall_fast: slow() waits\n",
+        "1 of 6\n",
+        "\npkg/a.py:2:5\n",
+        "\ncall_fast  safe  one\n",
+        "\nslow() waits\n",
         "\nwhy: slow() waits a second",
-        "\n+    fast()\n",
+        "\n2   -     slow()\n  2 +     fast()\n",
     ):
         assert piece in terminal.screen
 
@@ -70,7 +73,7 @@ def test_an_unsafe_finding_is_labelled_and_says_why(project: Path) -> None:
     terminal.answer("n", "q")
     terminal.end()
     assert "unsafe: fast() may read its argument twice" in terminal.screen
-    assert "2/6 (unsafe): apply? " in terminal.screen
+    assert "apply (unsafe)? " in terminal.screen
 
 
 def test_a_accepts_all_later_safe_ones_of_the_codemod_and_asks_about_the_unsafe(project: Path) -> None:
@@ -103,8 +106,8 @@ def test_a_finding_shows_its_edits_in_every_file(project: Path) -> None:
     terminal = Terminal(project, "fix", "--select", "rename_shared")
     terminal.answer("y")
     assert terminal.end() == 0
-    assert "+from pkg.c import common" in terminal.screen
-    assert "+def common():" in terminal.screen
+    assert "1 + from pkg.c import common" in terminal.screen
+    assert "1 + def common():" in terminal.screen
     assert "1 finding written in 2 files" in terminal.screen
 
 
@@ -130,7 +133,7 @@ def test_capital_letters_are_answers_too(project: Path) -> None:
     assert "1 fixed" in terminal.screen
 
 
-@pytest.mark.parametrize("key", ["\x1b[A", "\x1b[1;5C", "\x1bOP", "\x1b[15~", "\x1b", "\t", "\r", "x", "é", "\x00"])
+@pytest.mark.parametrize("key", ["\x1b[1;5C", "\x1bOP", "\x1b[15~", "\x1b", "\t", "\r", "0", "7", "z", "é", "\x00"])
 def test_other_keys_answer_nothing(project: Path, key: str) -> None:
     terminal = Terminal(project, "fix")
     terminal.answer(key, "q")
@@ -156,7 +159,7 @@ def test_pasted_keys_are_one_answer_each(project: Path) -> None:
 
 def test_a_paste_that_is_no_answer_is_dropped_as_a_whole(project: Path) -> None:
     terminal = Terminal(project, "fix")
-    terminal.answer("import yaml; " * 40, "q")
+    terminal.answer("zip(yaml, pin); " * 40, "q")
     terminal.end()
     assert terminal.screen.count("That is none of the keys") == 1
     assert texts(project) == BEFORE
@@ -172,7 +175,7 @@ def test_ctrl_d_stops_and_keeps_what_was_accepted(project: Path) -> None:
 def test_ctrl_c_writes_nothing_and_leaves_the_terminal_as_it_was(project: Path) -> None:
     terminal = Terminal(project, "fix")
     terminal.answer("y", "y")
-    terminal.expect("(3/6)")
+    terminal.expect("3 of 6")
     assert terminal.is_listening
     terminal.press("\x03")
     terminal.expect("fullgraph: stopped; nothing was written")
@@ -204,7 +207,7 @@ def test_q_in_one_project_asks_about_no_other(project: Path, tmp_path: Path) -> 
 def test_ctrl_z_stops_the_review_and_fg_goes_on_with_it(project: Path) -> None:
     terminal = Terminal(project, "fix")
     terminal.answer("y")
-    terminal.expect("(2/6)")
+    terminal.expect("2 of 6")
     os.kill(terminal.pid, signal.SIGSTOP)
     os.waitpid(terminal.pid, os.WUNTRACED)
     os.kill(terminal.pid, signal.SIGCONT)
@@ -217,42 +220,61 @@ def test_ctrl_z_stops_the_review_and_fg_goes_on_with_it(project: Path) -> None:
 def test_a_terminal_that_goes_away_writes_nothing(project: Path) -> None:
     terminal = Terminal(project, "fix")
     terminal.answer("y")
-    terminal.expect("(2/6)")
+    terminal.expect("2 of 6")
     os.close(terminal.descriptor)
     os.waitpid(terminal.pid, 0)
     assert texts(project) == BEFORE
 
 
-def test_prose_is_wrapped_at_the_width_and_the_diff_is_not(project: Path) -> None:
-    (project / "pkg" / "a.py").write_text(f"slow()  # {'long ' * 30}\n")
-    terminal = Terminal(project, "fix", columns=40)
+@pytest.mark.parametrize("columns", [40, 60, 100, 200])
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_nothing_is_wider_than_the_terminal_and_nothing_of_a_line_is_lost(
+    project: Path, columns: int, term: str
+) -> None:
+    long = f"slow()  # {'a very long line ' * 12}end"
+    (project / "pkg" / "a.py").write_text(f"{long}\n")
+    terminal = Terminal(project, "fix", columns=columns, TERM=term)
     terminal.answer("?", "q")
     terminal.end()
-    assert "\na  apply this and all later ones of the\n   same codemod" in terminal.screen
-    assert f"+fast()  # {'long ' * 30}\n" in terminal.screen
+    shown = terminal.screen.rpartition(PROMPT)[0].split("\n")
+    assert max(map(len, shown)) <= columns
+    start = next(number for number, line in enumerate(shown) if line.startswith("  1 + "))
+    assert "".join(line[6:] for line in shown[start:]).startswith(long.replace("slow", "fast"))
+    if columns == 40:
+        assert "\na  apply this and all later ones of the\n   same codemod" in terminal.screen.replace(" \n", "\n")
 
 
 def test_a_resize_is_noticed(project: Path) -> None:
     terminal = Terminal(project, "fix", columns=100)
     terminal.expect("?] ")
     terminal.resize(40)
-    terminal.answer("?", "q")
+    terminal.asked += 1
+    terminal.answer("q")
     terminal.end()
-    assert "\na  apply this and all later ones of the\n   same codemod" in terminal.screen
+    assert "\nwhy: slow() waits a second for nothing;\nfast() does not.\n" in terminal.screen.replace(" \n", "\n")
 
 
 def test_no_color_is_plain_in_the_review(project: Path) -> None:
     terminal = Terminal(project, "fix", NO_COLOR="1")
     terminal.answer("y", "q")
     terminal.end()
-    assert b"\x1b[" not in terminal.raw
+    assert not re.search(rb"\x1b\[[0-9;]*m", terminal.raw)
+
+
+def test_a_dumb_terminal_gets_no_escape_at_all_and_every_finding_once(project: Path) -> None:
+    terminal = Terminal(project, "fix", TERM="dumb")
+    terminal.answer("z", "y", "q")
+    terminal.end()
+    assert b"\x1b" not in terminal.raw
+    assert terminal.screen.count("  2 +     fast()\n") == 1
+    assert "1 fixed; 5 not asked about." in terminal.screen
 
 
 def test_a_finding_that_cannot_be_written_is_not_asked_about_but_named(project: Path) -> None:
     terminal = Terminal(project, "fix", "--option", "call_fast.to=fast(")
     terminal.answer("y")
     assert terminal.end() == 1
-    assert "(5/6) pkg/c.py:1:1" in terminal.screen
+    assert "5 of 6\npkg/c.py:1:1" in terminal.screen
     assert "left alone: the result would not be valid" in terminal.screen
 
 

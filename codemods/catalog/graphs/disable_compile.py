@@ -70,6 +70,7 @@ class DisableCompile(Codemod):
     """
 
     pattern = LOOP
+    isolates: ClassVar[bool] = True
     claim: ClassVar[str] = "telemetry that reads values on the host breaks the graph; the decorator isolates it."
     why: ClassVar[str] = (
         "Reading values back to the host breaks a graph inside the function; the decorator keeps the function out, so "

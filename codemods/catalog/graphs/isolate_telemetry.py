@@ -76,6 +76,7 @@ class IsolateTelemetry(Codemod):
     - scripted functions, files that may not have torch, a `--torch` older than 2.1
     """
 
+    isolates: ClassVar[bool] = True
     claim: ClassVar[str] = "telemetry inside compute breaks the graph at each read and log; one call breaks it once."
     why: ClassVar[str] = (
         "Each host read and each log inside compiled code is a graph break; behind one call that is kept out of graphs "

@@ -52,6 +52,7 @@ def check(statistics: bool, watch: bool, add_ignore: bool, **given: Any) -> None
 @finding_options
 @click.option("--diff", is_flag=True, help="Print the patch and write nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Write without asking.")
+@click.option("--tui", is_flag=True, help="Ask on the full screen: a list, diffs, proofs in the background.")
 @click.option("--unsafe", is_flag=True, help="With --yes or --diff: include what may change behaviour.")
 @click.option(
     "--into",
@@ -76,10 +77,13 @@ def fix(ctx: click.Context, /, diff: bool, yes: bool, unsafe: bool, scenarios: t
 
     if diff and yes:
         raise click.UsageError("--diff writes nothing and --yes writes: give one of them")
+    if given["tui"] and (diff or yes):
+        raise click.UsageError(f"--tui asks about each finding, {'--diff' if diff else '--yes'} asks about none")
     if not scenarios and (idle := proof_flags_given(ctx)):
         raise click.UsageError(f"{idle} is for --prove SCENARIO")
+    tui = given.pop("tui")
     proof = proof_request(scenarios, given["form"], given["quiet"], given["color"], given)
-    sys.exit(fix(Request(**given), diff=diff, yes=yes, unsafe=unsafe, proof=proof if scenarios else None))
+    sys.exit(fix(Request(**given), diff=diff, yes=yes, unsafe=unsafe, proof=proof if scenarios else None, tui=tui))
 
 
 @click.command("list")

@@ -137,12 +137,13 @@ def is_of(root: Path, observed: Mapping[str, Any]) -> bool:
     return any((root / name).is_file() for name in observed["files"])
 
 
-def sort_findings(findings: Sequence[Finding], root: Path, observed: Mapping[str, Any]) -> list[Finding]:
-    """What cost most first, as a report has it."""
+def seen_of(findings: Sequence[Finding], root: Path, observed: Mapping[str, Any]) -> list[tuple[Finding, str]]:
+    """Each finding with what was seen of it; what cost most first, as a report has it."""
     if not is_of(root, observed):
-        return list(findings)
+        return [(finding, "") for finding in findings]
     lines = [Line(root, "", finding, FOUND) for finding in findings]
-    return [line.finding for line in sort_lines(lines, observed, Texts({}))]
+    joined = sort_lines(lines, observed, Texts({}))
+    return [(line.finding, line.observed.text if line.observed else "") for line in joined]
 
 
 def sort_lines(

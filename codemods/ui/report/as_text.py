@@ -14,7 +14,7 @@ import click
 from fullgraph.codemods.model import Safety
 from fullgraph.codemods.rewrite.walk import find_root
 from fullgraph.codemods.ui.report.block import block, concise, heading
-from fullgraph.codemods.ui.report.model import DECLINED, FIXED, FOUND, NOT_ASKED, Line, Report
+from fullgraph.codemods.ui.report.model import CLOSED, DECLINED, FIXED, FOUND, IGNORED, NOT_ASKED, Line, Report
 from fullgraph.codemods.ui.report.reasons import counted
 from fullgraph.codemods.ui.report.views import Viewer, one_fact_once
 from fullgraph.codemods.ui.screen import on_one_line, screen
@@ -57,12 +57,10 @@ def render(report: Report, *, form: str, quiet: bool, color: bool, everything: b
 
 
 def worth_telling(report: Report, everything: bool) -> list[Line]:
-    """Not what a person has just declined, nor what cannot be written: those are counted only."""
-    return [
-        line
-        for line in report.lines
-        if line.reason not in (DECLINED, NOT_ASKED) and (everything or not line.finding.left_alone)
-    ]
+    """Not what a person has just answered, nor what cannot be written: those are counted only."""
+    told = [line for line in report.lines if line.reason not in (DECLINED, NOT_ASKED)]
+    seen = CLOSED if report.is_reviewed else ()
+    return [line for line in told if (everything or not line.finding.left_alone) and line.outcome not in seen]
 
 
 def in_full(report: Report, lines: Sequence[Line], color: bool) -> Iterator[str]:
@@ -105,7 +103,7 @@ def line_text(line: Line, *others: Line, quiet: bool, color: bool) -> Iterator[s
         yield f"    also at: {on_one_line(', '.join(view.also))}"
     if view.cost:
         yield f"    observed: {view.cost}"
-    if not quiet and line.outcome != FIXED:
+    if not quiet and line.outcome not in CLOSED:
         yield from (f"    {label}: {on_one_line(text)}" for label, text in view.remarks())
 
 
@@ -123,7 +121,7 @@ def closing(report: Report, everything: bool = False) -> Iterator[str]:
         yield f"{on_one_line(place)}: warning: {reason}"
     if report.is_dry:
         for line in worth_telling(report, everything):
-            yield from line_text(line, quiet=False, color=False) if line.outcome != FIXED else ()
+            yield from line_text(line, quiet=False, color=False) if line.outcome not in CLOSED else ()
     if report.files or not report.errors:
         yield summary(report)
     if not everything and (left := [line.finding.left_alone for line in report.lines if line.finding.left_alone]):
@@ -194,6 +192,8 @@ def summary(report: Report) -> str:
         parts.append(f"{len(fixable)} can be fixed" + (f", {unsafe} of them unsafe" if unsafe else ""))
     if fixed := sum(line.outcome == FIXED for line in report.lines):
         parts.append(f"{fixed} {'in the patch' if report.is_dry else 'fixed'}")
+    if silenced := sum(line.outcome == IGNORED for line in report.lines):
+        parts.append(f"{silenced} ignored from now on")
     reasons = Counter(line.reason for line in report.lines)
     parts += [f"{reasons[reason]} {reason}" for reason in (DECLINED, NOT_ASKED) if reasons[reason]]
     if report.tests:

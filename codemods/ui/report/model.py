@@ -41,7 +41,8 @@ class Line:
 STOPPED = 130
 """The exit code after Ctrl-C, as shells have it."""
 
-FOUND, FIXED, LEFT, REPAIRED = "found", "fixed", "left", "repaired"
+FOUND, FIXED, IGNORED, LEFT, REPAIRED = "found", "fixed", "ignored", "left", "repaired"
+CLOSED = (FIXED, IGNORED)
 DECLINED, NOT_ASKED = "declined", "not asked about"
 
 
@@ -50,6 +51,9 @@ class Report:
     """Collects what all projects of one command have to tell."""
 
     is_dry: bool = False
+    is_reviewed: bool = False
+    """Whether a person has seen each finding that was fixed."""
+
     lines: list[Line] = field(default_factory=list)
     errors: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
@@ -105,7 +109,7 @@ class Report:
             return 2
         if self.verdicts and (code := exit_code(combined(self.verdicts), self.keep_neutral)):
             return code
-        is_open = any(line.outcome != FIXED for line in self.lines) or bool(self.is_dry and self.patch)
+        is_open = any(line.outcome not in CLOSED for line in self.lines) or bool(self.is_dry and self.patch)
         return 1 if is_open or any(end.outcome != REPAIRED for end in self.ends) else 0
 
     @property
@@ -156,11 +160,11 @@ class Report:
 
     def _add_outcomes(self, tree: Tree, done: Round, why_left: Callable[[Finding], str]) -> None:
         refused = {finding.key: reason for finding, reason in done.change.left_out}
-        applied = {finding.key for finding in done.change.applied}
+        applied = {finding.key: IGNORED if finding.is_ignored else FIXED for finding in done.change.applied}
         for finding in (finding for result in done.results for finding in result.findings):
             place = place_of(tree.root, finding, done.change.before)
             if finding.key in applied:
-                self.lines.append(Line(tree.root, place, finding, FIXED))
+                self.lines.append(Line(tree.root, place, finding, applied[finding.key]))
             else:
                 reason = refused.get(finding.key) or finding.left_alone or why_left(finding)
                 self.lines.append(Line(tree.root, place, finding, LEFT, reason))

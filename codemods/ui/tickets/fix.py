@@ -27,7 +27,7 @@ from fullgraph.codemods.tickets.understanding import Understood
 from fullgraph.codemods.ui.commands import UNDECIDED, AcceptAll, Chooser
 from fullgraph.codemods.ui.config import read_config
 from fullgraph.codemods.ui.named_output import write_output
-from fullgraph.codemods.ui.proof import ProofRequest, prover_for
+from fullgraph.codemods.ui.proof import ProofRequest, Proofs
 from fullgraph.codemods.ui.report.as_text import write_patch
 from fullgraph.codemods.ui.report.model import STOPPED
 from fullgraph.codemods.ui.terminal import is_terminal, use_color
@@ -172,7 +172,7 @@ def fixer_for(request: FixRequest, proof: ProofRequest | None, desk: Desk, today
     wish = Wish(request.literal, request.close_neutral, request.settled, request.is_dry, tests, exclude)
 
     def settler_for(codemods: Sequence[Codemod], verdicts: list[Verdict]) -> Settler:
-        return prover_for(proof, codemods, verdicts).settle if proof else keep_all
+        return Proofs(proof, codemods).prover(verdicts).settle if proof else keep_all
 
     write = writer_for(None if request.is_dry else Journal(desk.root), desk.tree.identity)
     return Fixer(desk.tree, desk.catalogue, wish, choice_of(request), settler_for, write, today)
@@ -183,13 +183,15 @@ def choice_of(request: FixRequest) -> Choose:
     if request.is_dry or request.yes:
         accept = AcceptAll(request.unsafe or request.literal)
         return lambda understood, task, project: chosen_by(accept, task, project)
-    from fullgraph.codemods.ui.keys import Keys
-    from fullgraph.codemods.ui.review import Review
+    from fullgraph.codemods.ui.review.by_line import Review
+    from fullgraph.codemods.ui.review.desk import Desk
+    from fullgraph.codemods.ui.review.keys import Keys
 
     keys, color = Keys(), use_color(request.color)
 
     def ask(understood: Understood, task: Task, project: Project) -> tuple[list[Finding], Left]:
-        return chosen_by(Review(color, keys, task.codemods, tuple(about(understood))), task, project)
+        desk = Desk(task.codemods, tuple(about(understood)))
+        return chosen_by(Review(desk, keys, color), task, project)
 
     return ask
 
