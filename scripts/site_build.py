@@ -76,7 +76,7 @@ def navigation() -> list[dict[str, object]]:
         {"Commands": pages_of("commands")},
         {"Codemods": pages_of("codemods")},
         {"Proving": ["proving.md", "validator.md", "stable-compile.md"]},
-        {"Where you work": ["ci.md", "editors.md", "agents.md", "tickets.md", "configuration.md"]},
+        {"Where you work": ["review.md", "ci.md", "editors.md", "agents.md", "tickets.md", "configuration.md"]},
         {"What to know": ["safety.md", "limits.md"]},
         {"Inside": ["architecture.md", *BESIDE]},
     ]
