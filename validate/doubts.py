@@ -44,7 +44,7 @@ def doubt_tests(evidence: Evidence, eager: Mapping[str, Any]) -> None:
     """A test that fails on both sides tells nothing about the change, and neither does one that is skipped."""
     told = eager["after"]
     evidence.notices.append(
-        "a test shows what it asserts, prints and raises: values that it does not look at may differ"
+        "a test shows what it asserts, prints and raises; values that it does not look at may differ"
     )
     failed, skipped = told["raised"], told["skipped"]
     if len({*failed, *skipped}) == len(evidence.after.cases):

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from fullgraph.codemods.rewrite.inside import BARRED
-from fullgraph.codemods.rewrite.walk import leads_out
+from fullgraph.codemods.rewrite.walk import FOLDER, leads_out
 
 REPORTS = (".json", ".jsonl", ".sarif", ".html", ".htm", ".md", ".markdown", ".xml", ".txt", ".log", ".patch", ".diff")
 WAITING = getattr(os, "O_NONBLOCK", 0)
@@ -35,7 +35,7 @@ def open_output(file: Path, how: int) -> int:
 def check_output(file: Path) -> None:
     if leads_out(file):
         raise OSError(errno.EPERM, "a link that leads out of the project", str(file))
-    if BARRED.intersection(part.casefold() for part in file.absolute().parts):
+    if file.absolute().parent.name != FOLDER and BARRED.intersection(part.casefold() for part in file.absolute().parts):
         raise OSError(errno.EPERM, "in a folder that is not fullgraph's to write in", str(file))
     if file.is_file() and file.suffix.casefold() not in ("", *REPORTS):
         raise OSError(errno.EEXIST, "is there, and is no report: name a file that ends in .json or the like", str(file))

@@ -68,10 +68,11 @@ def test_tests_that_tell_nothing_are_named_beside_those_that_do() -> None:
     names = tuple("abcdefg")
     found = evidence(*names, "passes")
     doubts.doubt_tests(found, {"after": told(names)})
-    assert (found.doubts, found.notices) == ([], ["fails before and after: a, b, c, d, e"])
+    about = "a test shows what it asserts, prints and raises; values that it does not look at may differ"
+    assert (found.doubts, found.notices) == ([], [about, "fails before and after: a, b, c, d, e"])
     found = evidence("a", "b")
     doubts.doubt_tests(found, {"after": told((), ("b",))})
-    assert found.notices == ["is skipped before and after: b"]
+    assert found.notices == [about, "is skipped before and after: b"]
 
 
 # What cannot be compared, or differs from itself

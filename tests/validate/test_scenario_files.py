@@ -165,7 +165,8 @@ def test_the_seed_of_the_file_is_the_one_that_cases_get(tmp_path: Path) -> None:
     again = record(tmp_path / "c", FUNCTION, f"{scenario}seed = 5\n")
     same = {"between": "eager", "exact": True}
     assert compare_files(first["file"], again["file"], **same)["differences"] == []
-    assert compare_files(first["file"], other["file"], **same)["differences"][0]["path"].startswith("arguments")
+    found = compare_files(first["file"], other["file"], **same)["differences"]
+    assert any(one["path"].startswith("arguments") for one in found)
 
 
 def test_a_declared_warning_may_come_and_no_other(tmp_path: Path) -> None:
@@ -211,7 +212,7 @@ def test_a_backend_of_the_files_own_is_used(tmp_path: Path) -> None:
     with opened(tmp_path, FUNCTION, own + "compile_options = {'backend': count}\n", backend="") as stages:
         told = stages.compiled(random_as_in_eager=False)
     kept = torch.load(told["file"], weights_only=True)
-    assert kept[1]["stdout"] == "compiled\n"
+    assert kept[2]["stdout"] == "compiled\n"
     assert told["raised"] == []
 
 

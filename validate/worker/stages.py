@@ -83,7 +83,7 @@ class Stages:
     def probe_gradients(self) -> list[Any]:
         """By case, how the output would change with the arguments; None where that is not asked."""
         subject, seed = self.build(), self.source.seed
-        if not self.source.backward:
+        if not self.source.backward or subject.replaces_output:
             return [None] * len(subject.cases)
         with record.silenced():
             return [self.probe(subject, case, seed) for case in subject.cases]

@@ -13,6 +13,7 @@ from fullgraph.codemods.source import decode
 from fullgraph.codemods.ui.at.command import Answer
 from fullgraph.codemods.ui.at.place import Lines, Position
 from fullgraph.codemods.ui.failure import told
+from fullgraph.codemods.ui.view import view_of
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("at.schema.json")
@@ -45,6 +46,7 @@ def finding_as_json(finding: Finding, root: Path, lines: Any) -> dict[str, Any]:
     own = lines(finding.path)
     return {
         **dump_finding(finding),
+        "badge": view_of(finding).badge.value,
         **ends_as_json(own, finding.span),
         "edits": [edit_as_json(edit, root, lines) for edit in finding.edits],
     }

@@ -299,7 +299,9 @@ def read_patched() -> dict[str, Bound]:
         f"{owner}.{name}": Bound(value)
         for owner, held in owners
         for name, value in list(vars(held).items())
-        if isinstance(value, PATCHED_KINDS) and (not name.startswith("_") or name.endswith("__"))
+        if name != "Storage"  # which follows the default dtype
+        and isinstance(value, PATCHED_KINDS)
+        and (not name.startswith("_") or name.endswith("__"))
     }
 
 
